@@ -58,7 +58,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "limits are written without a condition", file: "internal/aws/dynamo/limits.go", by: []check{checkInFlight, checkRate, checkClaim},
-			old: `aws.String(strings.Join(u.conditions, " AND "))`, bug: `aws.String("attribute_exists(pk) OR attribute_not_exists(pk) OR (" + strings.Join(u.conditions, " AND ") + ")")`,
+			old: `strings.Join(u.conditions, " AND ")`, bug: `strings.Join(append([]string{"attribute_exists(pk) OR attribute_not_exists(pk)"}, u.conditions...), " OR ")`,
 		},
 		{
 			name: "in-flight slots are granted without a check of the taken slots", file: "internal/rule/admission/permit.go", by: []check{checkInFlight},
@@ -379,7 +379,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a tenant in erasure takes events", file: "internal/aws/dynamo/erasure.go", by: []check{checkErasure},
-			old: "changeTenant + \", closing = :closing\"", bug: "changeTenant + \", closed = :closing\"",
+			old: "\", closing = :closing\"", bug: "\", closed = :closing\"",
 		},
 		{
 			name: "the erasure of a tenant waits for no process", file: "internal/admin/erasure/eraser.go", by: []check{checkErasure},

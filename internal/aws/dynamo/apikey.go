@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
@@ -50,11 +49,7 @@ func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 // KeyByHash reads one item. It fails for an unreadable network: the key would otherwise lose a
 // restriction.
 func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error) {
-	var k hook.APIKey
-	if err := s.get(ctx, apiKeyKey(hash), &k, "key", "by hash"); err != nil {
-		return hook.APIKey{}, err
-	}
-	return k, nil
+	return read[hook.APIKey](ctx, s, apiKeyKey(hash), "key", "by hash")
 }
 
 // TouchKey updates both items of the key in one transaction. Authentication reads
@@ -63,13 +58,9 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 	var writes []types.TransactWriteItem
 	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
-		writes = append(writes, types.TransactWriteItem{Update: &types.Update{
-			TableName:                 s.table,
-			Key:                       at.attributes(),
-			UpdateExpression:          aws.String("SET last_used_on = :day"),
-			ConditionExpression:       aws.String("attribute_exists(pk) AND (attribute_not_exists(last_used_on) OR last_used_on < :day)"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":day": text(day)},
-		}})
+		later := condition{expression: "attribute_exists(pk) AND (attribute_not_exists(last_used_on) OR last_used_on < :day)"}
+		touch := s.update(at, "SET last_used_on = :day", later, map[string]types.AttributeValue{":day": text(day)})
+		writes = append(writes, types.TransactWriteItem{Update: touch})
 	}
 	return translate(s.transact(ctx, writes...), "touch key "+string(k.ID))
 }
@@ -77,16 +68,11 @@ func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 // DeleteKey reads the key and removes both items in one transaction.
 func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
 	op := "delete key " + string(id)
-	var k hook.APIKey
-	if err := s.get(ctx, apiKeyRow(id), &k, "key", string(id)); err != nil {
+	k, err := read[hook.APIKey](ctx, s, apiKeyRow(id), "key", string(id))
+	if err != nil {
 		return hook.APIKey{}, err
 	}
-	err := s.transact(ctx,
-		types.TransactWriteItem{Delete: &types.Delete{
-			TableName: s.table, Key: apiKeyRow(id).attributes(), ConditionExpression: aws.String("attribute_exists(pk)"),
-		}},
-		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(k.Hash).attributes()}},
-	)
+	err = s.transact(ctx, s.removal(apiKeyRow(id), exists()), s.removal(apiKeyKey(k.Hash), condition{}))
 	if conditionFailed(err, 0) { // a concurrent call deleted the key
 		return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
 	}

@@ -7,9 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -95,13 +92,8 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 		if err := decodeItem(item, &k); err != nil {
 			return translate(err, "erase attempt")
 		}
-		_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName:                s.table,
-			Key:                      k.attributes(),
-			UpdateExpression:         aws.String("REMOVE outcome.#body, outcome.#headers, outcome.sent"),
-			ConditionExpression:      aws.String("attribute_exists(outcome)"),
-			ExpressionAttributeNames: map[string]string{"#body": "body", "#headers": "headers"},
-		})
+		stored := condition{expression: "attribute_exists(outcome)", names: map[string]string{"#body": "body", "#headers": "headers"}}
+		err = s.change(ctx, s.update(k, "REMOVE outcome.#body, outcome.#headers, outcome.sent", stored, nil))
 		if err != nil && codeOf(err) != hook.CodeConflict { // a conflict: the table has expired the attempt
 			return translate(err, "erase "+k.SK)
 		}

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -84,14 +82,7 @@ func (l list) sources(after string) []source {
 		from = after
 	}
 	query := func(shard int, sort, prefix string) source {
-		return source{
-			query: &dynamodb.QueryInput{
-				KeyConditionExpression: aws.String("pk = :pk AND " + sort + " BETWEEN :from AND :to"),
-				ExpressionAttributeValues: map[string]types.AttributeValue{
-					":pk": text(deliveryPartition(l.target.Endpoint, shard)), ":from": text(prefix + from), ":to": text(prefix + l.to),
-				},
-			},
-		}
+		return source{query: span(names.PartitionKey, deliveryPartition(l.target.Endpoint, shard), sort, prefix+from, prefix+l.to)}
 	}
 	var all []source
 	for shard := range l.target.Shards {

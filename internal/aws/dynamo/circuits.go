@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"slices"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -10,11 +9,7 @@ import (
 
 // CircuitsOf makes one batch read per 100 endpoints.
 func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error) {
-	var keys []key
-	for _, id := range slices.Compact(slices.Sorted(slices.Values(endpoints))) { // BatchGetItem rejects a repeated key
-		keys = append(keys, circuitKey(id))
-	}
-	items, err := s.batchGet(ctx, keys)
+	items, err := s.batchGet(ctx, keysFor(endpoints, circuitKey))
 	if err != nil {
 		return nil, translate(err, "read circuits")
 	}

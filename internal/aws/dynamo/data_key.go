@@ -34,11 +34,8 @@ func (s *Store) PutBucketKey(ctx context.Context, bucket int, pair []byte) error
 }
 
 func (s *Store) readPair(ctx context.Context, k key, whose string) ([]byte, error) {
-	var it dataKeyItem
-	if err := s.get(ctx, k, &it, "data key", whose); err != nil {
-		return nil, err
-	}
-	return it.DataKey, nil
+	it, err := read[dataKeyItem](ctx, s, k, "data key", whose)
+	return it.DataKey, err
 }
 
 func (s *Store) putPair(ctx context.Context, k key, pair []byte, whose string) error {

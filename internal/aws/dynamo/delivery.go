@@ -50,12 +50,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 
 // Delivery reads one item.
 func (s *Store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
-	var it deliveryItem
-	if err := s.get(ctx, deliveryKey(ref), &it, "delivery", ref.String()); err != nil {
-		return hook.Delivery{}, err
-	}
-	d, err := fromDeliveryItem(it)
-	return d, translate(err, "read delivery "+ref.String())
+	return readAs(ctx, s, deliveryKey(ref), fromDeliveryItem, "delivery", ref.String())
 }
 
 // Deliveries makes one batch read per 100 targets for the first generations, and
@@ -91,11 +86,7 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 // read, the state and the version are 0, so that no write replaces it.
 func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
 	op := fmt.Sprintf("read %d deliveries", len(refs))
-	keys := make([]key, len(refs))
-	for i, ref := range refs {
-		keys[i] = deliveryKey(ref)
-	}
-	items, err := s.batchGet(ctx, keys)
+	items, err := s.batchGet(ctx, keysFor(refs, deliveryKey))
 	if err != nil {
 		return nil, translate(err, op)
 	}
@@ -118,25 +109,16 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 // of a consistent read.
 func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error) {
 	op := fmt.Sprintf("look for %d deliveries", len(refs))
-	keys := make([]key, len(refs))
-	for i, ref := range refs {
-		keys[i] = deliveryKey(ref)
-	}
-	items, err := s.batchGetAs(ctx, keys, types.KeysAndAttributes{
+	items, err := s.batchGetAs(ctx, keysFor(refs, deliveryKey), types.KeysAndAttributes{
 		ConsistentRead: aws.Bool(false), ProjectionExpression: aws.String(names.PartitionKey + ", " + names.SortKey),
 	})
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	recorded := make(map[key]bool, len(items))
-	for _, item := range items {
-		var k key
-		if err := decodeItem(item, &k); err != nil {
-			return nil, translate(err, op)
-		}
-		recorded[k] = true
-	}
-	return slices.DeleteFunc(slices.Clone(refs), func(ref hook.DeliveryRef) bool { return recorded[deliveryKey(ref)] }), nil
+	recorded, err := decodeItems[key](items)
+	return slices.DeleteFunc(slices.Clone(refs), func(ref hook.DeliveryRef) bool {
+		return slices.Contains(recorded, deliveryKey(ref))
+	}), translate(err, op)
 }
 
 // SaveDelivery makes one conditional write, or one transaction with the attempt.

@@ -29,10 +29,6 @@ type tenantItem struct {
 	Closing   hook.ErasureID    `stored:"closing"`   // absent: no erasure is under way
 }
 
-// endpointRowItem lists an endpoint of a tenant. The row has keys only: the list
-// sorts by id, and an update of the endpoint leaves the row.
-type endpointRowItem struct{ key }
-
 // uidItem reserves an alias.
 type uidItem struct {
 	key
@@ -54,7 +50,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	}
 	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
 	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
-	row := s.put(endpointRowItem{endpointRow(e.Tenant, e.ID)}, condition{})
+	row := s.put(endpointRow(e.Tenant, e.ID), condition{})
 	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, urlWrite: {Update: s.countURL(e.Tenant, e.URL, 1)}, rowWrite: {Put: row}}
 	if e.UID != "" {
 		uid := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
@@ -138,26 +134,17 @@ func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string
 // and writes the tenant and the count of the URL, in one transaction. A stored uid other than e.UID is CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "delete endpoint " + string(e.ID)
-	guard := unchanged(e, e.URL)
 	writes := []types.TransactWriteItem{
-		endpointWrite: {Delete: &types.Delete{
-			TableName:                 s.table,
-			Key:                       endpointKey(e.ID).attributes(),
-			ConditionExpression:       &guard.expression,
-			ExpressionAttributeValues: guard.values,
-			ExpressionAttributeNames:  guard.names,
-		}},
-		tenantWrite: {Update: s.countChange(e.Tenant, -1)},
-		urlWrite:    {Update: s.countURL(e.Tenant, e.URL, -1)},
-		rowWrite:    {Delete: &types.Delete{TableName: s.table, Key: endpointRow(e.Tenant, e.ID).attributes()}},
+		endpointWrite: s.removal(endpointKey(e.ID), unchanged(e, e.URL)),
+		tenantWrite:   {Update: s.countChange(e.Tenant, -1)},
+		urlWrite:      {Update: s.countURL(e.Tenant, e.URL, -1)},
+		rowWrite:      s.removal(endpointRow(e.Tenant, e.ID), condition{}),
 	}
 	if e.UID != "" {
-		writes = append(writes, types.TransactWriteItem{
-			Delete: &types.Delete{TableName: s.table, Key: uidKey(e.Tenant, e.UID).attributes()},
-		})
+		writes = append(writes, s.removal(uidKey(e.Tenant, e.UID), condition{}))
 	}
 	if e.TLS.On() {
-		writes = append(writes, s.removeMaterial(e.ID)...)
+		writes = append(writes, s.removal(tlsKey(e.ID), condition{}))
 	}
 	return endpointChanged(s.transact(ctx, writes...), op)
 }
@@ -182,12 +169,7 @@ func unchanged(e hook.Endpoint, url string) condition {
 // countChange returns the write of the tenant for a change of an endpoint. more is added to the
 // number of endpoints: 1, 0 or -1.
 func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
-	return &types.Update{
-		TableName:                 s.table,
-		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String(changeTenant + " ADD endpoints :more"),
-		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":more": number(more)}),
-	}
+	return s.changeTenant(tenant, " ADD endpoints :more", condition{}, map[string]types.AttributeValue{":more": number(more)})
 }
 
 // atTenantVersion returns the condition of the tenant's write for the version that the
@@ -206,17 +188,12 @@ func atTenantVersion(tenant *types.Update, e hook.Endpoint) string {
 // countURL returns the write that changes by more, 1 or -1, the number of the tenant's endpoints
 // with the receiver of the URL.
 func (s *Store) countURL(tenant hook.TenantID, url string, more int64) *types.Update {
-	update := &types.Update{
-		TableName:                 s.table,
-		Key:                       urlKey(tenant, url).attributes(),
-		UpdateExpression:          aws.String("ADD endpoints :more"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":more": number(more)},
-	}
+	var room condition
 	if more > 0 {
-		update.ConditionExpression = aws.String("attribute_not_exists(endpoints) OR endpoints < :most")
-		update.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerURL)
+		room.expression = "attribute_not_exists(endpoints) OR endpoints < :most"
+		room.values = map[string]types.AttributeValue{":most": number(hook.MaxEndpointsPerURL)}
 	}
-	return update
+	return s.update(urlKey(tenant, url), "ADD endpoints :more", room, map[string]types.AttributeValue{":more": number(more)})
 }
 
 func endpointChanged(err error, op string) error {
@@ -234,8 +211,7 @@ func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64,
 
 // tenant reads the item of a tenant; the zero item for an unknown tenant.
 func (s *Store) tenant(ctx context.Context, tenant hook.TenantID) (tenantItem, error) {
-	var it tenantItem
-	err := s.get(ctx, tenantKey(tenant), &it, "tenant", string(tenant))
+	it, err := read[tenantItem](ctx, s, tenantKey(tenant), "tenant", string(tenant))
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return tenantItem{}, err
 	}
@@ -259,15 +235,13 @@ func (s *Store) Endpoint(ctx context.Context, tenant hook.TenantID, id hook.Endp
 
 // EndpointByID reads one item, of any tenant.
 func (s *Store) EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error) {
-	var e hook.Endpoint
-	err := s.get(ctx, endpointKey(id), &e, "endpoint", string(id))
-	return e, err
+	return read[hook.Endpoint](ctx, s, endpointKey(id), "endpoint", string(id))
 }
 
 // EndpointByUID reads two items: the uid and the endpoint.
 func (s *Store) EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error) {
-	var it uidItem
-	if err := s.get(ctx, uidKey(tenant, uid), &it, "endpoint", uid); err != nil {
+	it, err := read[uidItem](ctx, s, uidKey(tenant, uid), "endpoint", uid)
+	if err != nil {
 		return hook.Endpoint{}, err
 	}
 	return s.Endpoint(ctx, tenant, it.EndpointID)

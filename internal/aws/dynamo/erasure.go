@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/admin/erasure"
@@ -25,9 +24,7 @@ func toErasureItem(e erasure.Erasure) erasureItem {
 
 // Erasure reads one item.
 func (s *Store) Erasure(ctx context.Context, tenant hook.TenantID, id hook.ErasureID) (erasure.Erasure, error) {
-	var e erasure.Erasure
-	err := s.get(ctx, erasureKey(tenant, id), &e, "erasure", string(id))
-	return e, err
+	return read[erasure.Erasure](ctx, s, erasureKey(tenant, id), "erasure", string(id))
 }
 
 // BeginErasure makes one transaction. For a marked tenant, the failed condition returns
@@ -35,16 +32,9 @@ func (s *Store) Erasure(ctx context.Context, tenant hook.TenantID, id hook.Erasu
 func (s *Store) BeginErasure(ctx context.Context, e erasure.Erasure) (erasure.Erasure, error) {
 	op := "begin erasure " + string(e.ID)
 	put := s.put(toErasureItem(e), absent())
-	mark := &types.Update{
-		TableName:           s.table,
-		Key:                 tenantKey(e.Tenant).attributes(),
-		UpdateExpression:    aws.String(changeTenant + ", closing = :closing"),
-		ConditionExpression: aws.String("attribute_not_exists(closing)"),
-		ExpressionAttributeValues: changedTenant(e.Tenant, map[string]types.AttributeValue{
-			":closing": text(string(e.ID)),
-		}),
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
+	open := condition{expression: "attribute_not_exists(closing)"}
+	mark := s.changeTenant(e.Tenant, ", closing = :closing", open, map[string]types.AttributeValue{":closing": text(string(e.ID))})
+	mark.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	err := s.transact(ctx, types.TransactWriteItem{Update: mark}, types.TransactWriteItem{Put: put})
 	if conditionFailed(err, 0) {
 		var stored tenantItem
@@ -79,16 +69,8 @@ func (s *Store) SaveErasure(ctx context.Context, e erasure.Erasure) error {
 func (s *Store) FinishErasure(ctx context.Context, e erasure.Erasure) error {
 	op := "finish erasure " + string(e.ID)
 	next := s.next(toErasureItem(e), e.Version)
-	err := s.transact(ctx,
-		next,
-		types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: dataKeyKey(e.Tenant).attributes()}},
-		types.TransactWriteItem{Delete: &types.Delete{
-			TableName:                 s.table,
-			Key:                       tenantKey(e.Tenant).attributes(),
-			ConditionExpression:       aws.String("closing = :closing"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":closing": text(string(e.ID))},
-		}},
-	)
+	marked := condition{expression: "closing = :closing", values: map[string]types.AttributeValue{":closing": text(string(e.ID))}}
+	err := s.transact(ctx, next, s.removal(dataKeyKey(e.Tenant), condition{}), s.removal(tenantKey(e.Tenant), marked))
 	if err != nil {
 		return translate(fmt.Errorf("remove tenant: %w", err), op)
 	}

@@ -65,11 +65,7 @@ func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor st
 	if err != nil {
 		return erasure.Part{}, err
 	}
-	wanted := make([]key, len(rows))
-	for i, row := range rows {
-		wanted[i] = endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
-	}
-	found, err := s.findExisting(ctx, tenant, wanted)
+	found, err := s.findExisting(ctx, tenant, keysFor(rows, listedEndpoint))
 	part.Records, part.Next = append(part.Records, found...), next
 	return part, err
 }
@@ -212,16 +208,13 @@ func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []k
 	if err != nil {
 		return nil, err
 	}
-	for _, item := range items {
-		var it ownedItem
-		if err := decodeItem(item, &it); err != nil {
-			return nil, err
-		}
+	owned, err := decodeItems[ownedItem](items)
+	for _, it := range owned {
 		if it.Tenant == tenant {
 			found = append(found, recordOf(it.key))
 		}
 	}
-	return found, nil
+	return found, err
 }
 
 // keysIn returns the keys of the items of a partition, at most limit; 0: all.
@@ -241,17 +234,8 @@ func (s *Store) keysIn(ctx context.Context, partition string, limit int) (found 
 // keysAfter makes one query for the keys of a partition with the prefix of the sort key, after
 // the sort key prefix+after. limit 0 is a page of 1 MB. next is the after of the next page.
 func (s *Store) keysAfter(ctx context.Context, partition, prefix, after string, limit int) (found []key, next string, err error) {
-	query := &dynamodb.QueryInput{
-		TableName:                 s.table,
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("pk = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)},
-		ProjectionExpression:      aws.String(names.PartitionKey + ", " + names.SortKey),
-	}
-	if prefix != "" {
-		*query.KeyConditionExpression += " AND begins_with(sk, :sk)"
-		query.ExpressionAttributeValues[":sk"] = text(prefix)
-	}
+	query := s.sorted(partition, prefix)
+	query.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
 	if limit > 0 {
 		query.Limit = aws.Int32(int32(limit)) //nolint:gosec // a small constant
 	}

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
@@ -61,12 +59,7 @@ func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
 
 // Event reads one item.
 func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
-	var it eventItem
-	if err := s.get(ctx, eventKey(id), &it, "event", string(id)); err != nil {
-		return hook.Event{}, err
-	}
-	e, err := s.payload.fromEventItem(it)
-	return e, translate(err, "read event "+string(id))
+	return readAs(ctx, s, eventKey(id), s.payload.fromEventItem, "event", string(id))
 }
 
 // AddTarget makes one conditional update, at the price of a write of the whole event. The
@@ -75,7 +68,7 @@ func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) 
 func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target) error {
 	op := fmt.Sprintf("add endpoint %s to event %s", target.Endpoint, e.ID)
 	added := text(target.String())
-	condition := "accepted_at = :at AND tenant = :tenant AND attribute_not_exists(erased_at) AND " +
+	guard := "accepted_at = :at AND tenant = :tenant AND attribute_not_exists(erased_at) AND " +
 		"(attribute_not_exists(targets) OR (size(targets) < :most"
 	values := map[string]types.AttributeValue{
 		":none": &types.AttributeValueMemberL{}, ":added": &types.AttributeValueMemberL{Value: []types.AttributeValue{added}},
@@ -83,15 +76,12 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	}
 	for shards := 1; shards <= hook.MaxShards; shards++ {
 		value := ":in" + strconv.Itoa(shards)
-		condition += " AND NOT contains(targets, " + value + ")"
+		guard += " AND NOT contains(targets, " + value + ")"
 		values[value] = text(hook.Target{Endpoint: target.Endpoint, Shards: shards}.String())
 	}
-	condition += "))"
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: s.table, Key: eventKey(e.ID).attributes(),
-		UpdateExpression:    aws.String("SET targets = list_append(if_not_exists(targets, :none), :added)"),
-		ConditionExpression: &condition, ExpressionAttributeValues: values,
-	})
+	guard += "))"
+	add := s.update(eventKey(e.ID), "SET targets = list_append(if_not_exists(targets, :none), :added)", condition{expression: guard}, values)
+	err := s.change(ctx, add)
 	if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); failed {
 		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
 	}
@@ -100,15 +90,8 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 
 // EraseEvent makes one conditional update.
 func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
-	op := "erase event " + string(e.ID)
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:           s.table,
-		Key:                 eventKey(e.ID).attributes(),
-		UpdateExpression:    aws.String("SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding"),
-		ConditionExpression: aws.String("accepted_at = :accepted"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":at": number(millis(e.ErasedAt)), ":accepted": number(millis(e.AcceptedAt)),
-		},
-	})
-	return translate(err, op)
+	same := condition{expression: "accepted_at = :accepted", values: map[string]types.AttributeValue{":accepted": encode(e.AcceptedAt)}}
+	erase := s.update(eventKey(e.ID), "SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding", same,
+		map[string]types.AttributeValue{":at": encode(e.ErasedAt)})
+	return translate(s.change(ctx, erase), "erase event "+string(e.ID))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/ingest"
@@ -19,18 +18,13 @@ type eventTypeItem struct {
 
 // EventType reads one item.
 func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, error) {
-	var t hook.EventType
-	err := s.get(ctx, eventTypeKey(name), &t, "event type", name)
-	return t, err
+	return read[hook.EventType](ctx, s, eventTypeKey(name), "event type", name)
 }
 
 // TypeListing makes one transaction per 24 names.
 func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.TypeListing, error) {
 	const op = "read event types"
-	keys := make([]key, len(eventTypes))
-	for i, name := range eventTypes {
-		keys[i] = eventTypeKey(name)
-	}
+	keys := keysFor(eventTypes, eventTypeKey)
 	var m moment
 	torn, err := s.untorn(ctx, func() (err error) {
 		m, err = s.asOfOneMoment(ctx, catalogueKey(), keys)
@@ -67,13 +61,8 @@ func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.Ty
 // EventTypesAfter makes one query. A page of large types is shorter: one query reads 1 MB.
 func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (page []hook.EventType, more bool, err error) {
 	const op = "list event types"
-	query := &dynamodb.QueryInput{
-		TableName:                 s.table,
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("pk = :pk AND begins_with(sk, :sk)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(eventTypesPartition), ":sk": text(eventTypePrefix)},
-		Limit:                     aws.Int32(int32(min(max(limit, 1), maxPage))),
-	}
+	query := s.sorted(eventTypesPartition, eventTypePrefix)
+	query.Limit = aws.Int32(int32(min(max(limit, 1), maxPage)))
 	if after != "" { // a start key without an item is valid
 		query.ExclusiveStartKey = eventTypeKey(after).attributes()
 	}
@@ -86,8 +75,7 @@ func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (p
 
 // Catalogue reads one item.
 func (s *Store) Catalogue(ctx context.Context) (hook.Catalogue, error) {
-	var c hook.Catalogue
-	err := s.get(ctx, catalogueKey(), &c, "catalogue", "of event types")
+	c, err := read[hook.Catalogue](ctx, s, catalogueKey(), "catalogue", "of event types")
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		err = nil
 	}
@@ -105,11 +93,12 @@ func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) 
 	op := "put event type " + after.Name
 	after.Version = before.Version + 1
 	next := s.next(eventTypeItem{eventTypeKey(after.Name), after}, before.Version)
-	catalogue := s.changeCatalogue(before, after)
+	var room condition
 	if before.Name == "" {
-		catalogue.ConditionExpression = aws.String("attribute_not_exists(#types) OR #types < :most")
-		catalogue.ExpressionAttributeValues[":most"] = number(hook.MaxTypesPerEnvironment)
+		room.expression = "attribute_not_exists(#types) OR #types < :most"
+		room.values = map[string]types.AttributeValue{":most": number(hook.MaxTypesPerEnvironment)}
 	}
+	catalogue := s.changeCatalogue(before, after, room)
 	err := s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: next, catalogueWrite: {Update: catalogue}}...)
 	if conditionFailed(err, catalogueWrite) && !conditionFailed(err, eventTypeWrite) {
 		return fmt.Errorf("%s: %w", op, hook.TooManyTypes())
@@ -119,27 +108,18 @@ func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) 
 
 // DeleteEventType removes the type and writes the catalogue in one transaction.
 func (s *Store) DeleteEventType(ctx context.Context, t hook.EventType) error {
-	guard := atVersion(t.Version)
 	return translate(s.transact(ctx, []types.TransactWriteItem{
-		eventTypeWrite: {Delete: &types.Delete{
-			TableName: s.table, Key: eventTypeKey(t.Name).attributes(),
-			ConditionExpression: &guard.expression, ExpressionAttributeValues: guard.values,
-		}},
-		catalogueWrite: {Update: s.changeCatalogue(t, hook.EventType{})},
+		eventTypeWrite: s.removal(eventTypeKey(t.Name), atVersion(t.Version)),
+		catalogueWrite: {Update: s.changeCatalogue(t, hook.EventType{}, condition{})},
 	}...), "delete event type "+t.Name)
 }
 
 // changeCatalogue returns the catalogue's write for the change of a type. The condition of
 // the type's write makes before the stored type, so the numbers stay right.
-func (s *Store) changeCatalogue(before, after hook.EventType) *types.Update {
+func (s *Store) changeCatalogue(before, after hook.EventType, guard condition) *types.Update {
 	change := hook.Catalogue{}.After(before, after)
-	return &types.Update{
-		TableName:                s.table,
-		Key:                      catalogueKey().attributes(),
-		UpdateExpression:         aws.String("ADD version :one, #types :types, checked :checked"),
-		ExpressionAttributeNames: map[string]string{"#types": "types"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":one": number(1), ":types": number(int64(change.Types)), ":checked": number(int64(change.Checked)),
-		},
-	}
+	guard.names = map[string]string{"#types": "types"}
+	return s.update(catalogueKey(), "ADD version :one, #types :types, checked :checked", guard, map[string]types.AttributeValue{
+		":one": number(1), ":types": number(int64(change.Types)), ":checked": number(int64(change.Checked)),
+	})
 }

@@ -19,17 +19,15 @@ type indexRow struct {
 	at string // the position in the list
 }
 
+func (r indexRow) self() key { return r.key }
+
 // current reads the records of the rows, in the order of the rows. current drops
 // stale rows: the record is gone or has another position, or no position, in the list.
 // current also drops records that this build cannot read.
 func current[I, T any](
 	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
-	keys := make([]key, len(rows))
-	for i, row := range rows {
-		keys[i] = row.key // twice, when the index lists a moved row at both positions
-	}
-	items, err := s.batchGet(ctx, keys)
+	items, err := s.batchGet(ctx, keysFor(rows, indexRow.self)) // twice, when the index lists a moved row at both positions
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/replay"
@@ -92,33 +91,22 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 
 // Job reads one item.
 func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error) {
-	var it jobItem
-	if err := s.get(ctx, jobKey(tenant, id), &it, "replay", string(id)); err != nil {
-		return replay.Job{}, err
-	}
-	j, err := fromJobItem(it)
-	return j, translate(err, "read replay "+string(id))
+	return readAs(ctx, s, jobKey(tenant, id), fromJobItem, "replay", string(id))
 }
 
 // SaveJob makes one conditional write. The first and the last save of a job are
 // transactions with the set of the tenant's open jobs.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	op := "save replay " + string(j.ID)
-	open := &types.Update{
-		TableName:                 s.table,
-		Key:                       openJobsKey(j.Tenant).attributes(),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}},
-	}
+	change, room := "DELETE jobs :job", condition{}
 	switch {
-	case j.State != replay.JobRunning:
-		open.UpdateExpression = aws.String("DELETE jobs :job")
-	case j.Version == 0:
-		open.UpdateExpression = aws.String("ADD jobs :job")
-		open.ConditionExpression = aws.String("attribute_not_exists(jobs) OR size(jobs) < :most")
-		open.ExpressionAttributeValues[":most"] = number(replay.MaxOpenJobs)
-	default:
+	case j.State == replay.JobRunning && j.Version == 0:
+		change, room.expression = "ADD jobs :job", "attribute_not_exists(jobs) OR size(jobs) < :most"
+		room.values = map[string]types.AttributeValue{":most": number(replay.MaxOpenJobs)}
+	case j.State == replay.JobRunning:
 		return translate(s.saveNext(ctx, toJobItem(j), j.Version), op)
 	}
+	open := s.update(openJobsKey(j.Tenant), change, room, map[string]types.AttributeValue{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}})
 	next := s.next(toJobItem(j), j.Version)
 	err := s.transact(ctx, next, types.TransactWriteItem{Update: open})
 	if conditionFailed(err, 1) && !conditionFailed(err, 0) {
@@ -130,16 +118,8 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 // Jobs makes one query. limit is cut to 1 to 100.
 func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]replay.Job, error) {
 	op := "list replays of tenant " + string(tenant)
-	query := &dynamodb.QueryInput{
-		TableName:              s.table,
-		ConsistentRead:         aws.Bool(true),
-		KeyConditionExpression: aws.String("pk = :pk AND begins_with(sk, :sk)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(tenantPartition(tenant)), ":sk": text(jobPrefix),
-		},
-		ScanIndexForward: aws.Bool(false),
-		Limit:            aws.Int32(int32(min(max(limit, 1), maxJobs))),
-	}
+	query := s.sorted(tenantPartition(tenant), jobPrefix)
+	query.ScanIndexForward, query.Limit = aws.Bool(false), aws.Int32(int32(min(max(limit, 1), maxJobs)))
 	if before != "" {
 		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // a start key without an item is valid
 	}

@@ -88,7 +88,8 @@ func rateKey(tenant hook.TenantID, of string) key {
 
 func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
 
-// endpointRow returns the key of the endpoint in the tenant's list.
+// endpointRow returns the row of the endpoint in the tenant's list. The row has keys only: the list
+// sorts by id, and an update of the endpoint leaves the row.
 func endpointRow(tenant hook.TenantID, id hook.EndpointID) key {
 	return key{tenantPartition(tenant), endpointPrefix + string(id)}
 }

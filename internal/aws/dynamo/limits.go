@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
@@ -43,8 +41,7 @@ func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, 
 }
 
 func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {
-	var l admission.Limits
-	err := s.get(ctx, k, &l, "limits", id)
+	l, err := read[admission.Limits](ctx, s, k, "limits", id)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		err = nil
 	}
@@ -72,20 +69,8 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 	if last := lastOf(after, delta); !last.IsZero() {
 		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))
 	}
-	in := &dynamodb.UpdateItemInput{
-		TableName: s.table, Key: k.attributes(), UpdateExpression: aws.String(u.expression()), ExpressionAttributeValues: u.values,
-	}
-	if len(u.names) > 0 {
-		in.ExpressionAttributeNames = u.names
-	}
-	if len(u.values) == 0 {
-		in.ExpressionAttributeValues = nil
-	}
-	if len(u.conditions) > 0 {
-		in.ConditionExpression = aws.String(strings.Join(u.conditions, " AND "))
-	}
-	_, err := s.db.UpdateItem(ctx, in)
-	return translate(err, op)
+	guard := condition{expression: strings.Join(u.conditions, " AND "), names: u.names}
+	return translate(s.change(ctx, s.update(k, u.expression(), guard, u.values)), op)
 }
 
 // changeLeases adds the change of the leases. An update cannot add to a map that does

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
@@ -27,9 +26,7 @@ func (s *Store) PutLink(ctx context.Context, l hook.PortalLink) error {
 
 // Link reads one item.
 func (s *Store) Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error) {
-	var l hook.PortalLink
-	err := s.get(ctx, linkKey(tenant, id), &l, "portal link", string(id))
-	return l, err
+	return read[hook.PortalLink](ctx, s, linkKey(tenant, id), "portal link", string(id))
 }
 
 // OpenLink writes the hash of the key to the link, and the item of the key, in one
@@ -37,33 +34,22 @@ func (s *Store) Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (
 func (s *Store) OpenLink(ctx context.Context, l hook.PortalLink) error {
 	op := "open portal link " + string(l.ID)
 	put := s.put(toAPIKeyItem(apiKeyKey(l.KeyHash), l.APIKey()), absent())
-	return translate(s.transact(ctx,
-		types.TransactWriteItem{Update: &types.Update{
-			TableName:                 s.table,
-			Key:                       linkKey(l.Tenant, l.ID).attributes(),
-			UpdateExpression:          aws.String("SET #hash = :hash"),
-			ConditionExpression:       aws.String("attribute_exists(pk) AND attribute_not_exists(#hash)"),
-			ExpressionAttributeNames:  map[string]string{"#hash": "hash"},
-			ExpressionAttributeValues: map[string]types.AttributeValue{":hash": text(l.KeyHash)},
-		}},
-		types.TransactWriteItem{Put: put},
-	), op)
+	use := s.update(linkKey(l.Tenant, l.ID), "SET #hash = :hash", unopened(), map[string]types.AttributeValue{":hash": text(l.KeyHash)})
+	return translate(s.transact(ctx, types.TransactWriteItem{Update: use}, types.TransactWriteItem{Put: put}), op)
+}
+
+// unopened requires that the link exists and was not opened.
+func unopened() condition {
+	return condition{expression: "attribute_exists(pk) AND attribute_not_exists(#hash)", names: map[string]string{"#hash": "hash"}}
 }
 
 // RemoveLink removes the link and the item of its key in one transaction.
 func (s *Store) RemoveLink(ctx context.Context, l hook.PortalLink) error {
 	op := "remove portal link " + string(l.ID)
-	removal := &types.Delete{
-		TableName:                s.table,
-		Key:                      linkKey(l.Tenant, l.ID).attributes(),
-		ConditionExpression:      aws.String("attribute_exists(pk) AND attribute_not_exists(#hash)"),
-		ExpressionAttributeNames: map[string]string{"#hash": "hash"},
+	if !l.Opened() {
+		return translate(s.transact(ctx, s.removal(linkKey(l.Tenant, l.ID), unopened())), op)
 	}
-	writes := []types.TransactWriteItem{{Delete: removal}}
-	if l.Opened() {
-		removal.ConditionExpression = aws.String("#hash = :hash")
-		removal.ExpressionAttributeValues = map[string]types.AttributeValue{":hash": text(l.KeyHash)}
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: apiKeyKey(l.KeyHash).attributes()}})
-	}
-	return translate(s.transact(ctx, writes...), op)
+	opened := unopened()
+	opened.expression, opened.values = "#hash = :hash", map[string]types.AttributeValue{":hash": text(l.KeyHash)}
+	return translate(s.transact(ctx, s.removal(linkKey(l.Tenant, l.ID), opened), s.removal(apiKeyKey(l.KeyHash), condition{})), op)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/admin/status"
@@ -94,21 +93,14 @@ type spanQuery struct {
 
 // look makes one query for at most limit rows in the span, newest first.
 func (s *Store) look(
-	ctx context.Context, q spanQuery, span status.Span, limit int,
+	ctx context.Context, q spanQuery, within status.Span, limit int,
 ) (items []map[string]types.AttributeValue, more bool, err error) {
-	from, to := spanBounds(span)
+	from, to := spanBounds(within)
 	if from >= to { // DynamoDB rejects a lower bound above the upper bound
 		return nil, false, nil
 	}
-	query := &dynamodb.QueryInput{
-		TableName:              s.table,
-		KeyConditionExpression: aws.String(q.hash + " = :pk AND " + q.sort + " BETWEEN :from AND :to"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(q.key), ":from": text(q.prefix + from), ":to": text(q.prefix + to),
-		},
-		ScanIndexForward: aws.Bool(false),
-		Limit:            aws.Int32(int32(min(max(limit, 1), maxRows))),
-	}
+	query := span(q.hash, q.key, q.sort, q.prefix+from, q.prefix+to)
+	query.TableName, query.ScanIndexForward, query.Limit = s.table, aws.Bool(false), aws.Int32(int32(min(max(limit, 1), maxRows)))
 	if q.index != "" {
 		query.IndexName = &q.index
 	}
@@ -139,11 +131,7 @@ func spanBounds(span status.Span) (from, to string) {
 // payloads, but does not send them.
 func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error) {
 	op := fmt.Sprintf("read %d events", len(ids))
-	keys := make([]key, len(ids))
-	for i, id := range ids {
-		keys[i] = eventKey(id)
-	}
-	items, err := s.batchGetAs(ctx, keys, headRequest())
+	items, err := s.batchGetAs(ctx, keysFor(ids, eventKey), headRequest())
 	if err != nil {
 		return nil, translate(err, op)
 	}

@@ -130,7 +130,7 @@ func TestStore_AuditRecords_UntilTheEndOfTime(t *testing.T) {
 			t.Fatalf("AuditRecords(until %v) = %v", until, err)
 		}
 		const want = "audit#9999-12-31T23:59:59.999Z"
-		if got := w.only(t).body.at("ExpressionAttributeValues", ":before", "S"); got != want {
+		if got := w.only(t).body.at("ExpressionAttributeValues", ":to", "S"); got != want {
 			t.Errorf("AuditRecords(until %v) asks for keys before %v; want %s", until, got, want)
 		}
 	}

@@ -91,15 +91,16 @@ func (s *Store) subscribers(ctx context.Context, items []map[string]types.Attrib
 
 // endpointKeys reads the tenant's list of endpoints.
 func (s *Store) endpointKeys(ctx context.Context, tenant hook.TenantID, op string) ([]key, error) {
-	rows, err := listRecords[endpointRowItem](ctx, s, tenantPartition(tenant), endpointPrefix, op)
+	rows, err := listRecords[key](ctx, s, tenantPartition(tenant), endpointPrefix, op)
 	if err != nil {
 		return nil, err
 	}
-	keys := make([]key, len(rows))
-	for i, row := range rows {
-		keys[i] = endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
-	}
-	return keys, nil
+	return keysFor(rows, listedEndpoint), nil
+}
+
+// listedEndpoint returns the key of the endpoint of a row in the tenant's list.
+func listedEndpoint(row key) key {
+	return endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
 }
 
 // ownedBy returns the items of the tenant. The key of an endpoint does not name the

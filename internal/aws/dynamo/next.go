@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
@@ -65,12 +64,7 @@ func (s *Store) writeNext(ctx context.Context, w types.TransactWriteItem) error 
 	if w.Put != nil {
 		return s.write(ctx, w.Put)
 	}
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: w.Update.TableName, Key: w.Update.Key, UpdateExpression: w.Update.UpdateExpression, ConditionExpression: w.Update.ConditionExpression,
-		ExpressionAttributeNames: w.Update.ExpressionAttributeNames, ExpressionAttributeValues: w.Update.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: w.Update.ReturnValuesOnConditionCheckFailure,
-	})
-	return err
+	return s.change(ctx, w.Update)
 }
 
 const (

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/replay"
@@ -58,17 +56,12 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:        s.table,
-		Key:              outcomesKey(d.Job, d.JobIndex).attributes(),
-		UpdateExpression: aws.String("SET expires_at = :expires, tenant = :tenant ADD " + set + " :index"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":index":   &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
-			":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
-			":tenant":  text(string(d.Tenant)),
-		},
+	add := s.update(outcomesKey(d.Job, d.JobIndex), "SET expires_at = :expires, tenant = :tenant ADD "+set+" :index", condition{}, map[string]types.AttributeValue{
+		":index":   &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
+		":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
+		":tenant":  text(string(d.Tenant)),
 	})
-	return translate(err, op)
+	return translate(s.change(ctx, add), op)
 }
 
 // JobOutcomes reads all outcome items of the job. A delivery in several sets

@@ -97,25 +97,17 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 
 // eventSources returns the queries of the source, in the order of positions.
 func eventSources(sel replay.EventSelection, from, to string) []source {
-	query := func(index *string, hash, key, sort, prefix string) *dynamodb.QueryInput {
-		return &dynamodb.QueryInput{
-			IndexName:              index,
-			KeyConditionExpression: aws.String(hash + " = :pk AND " + sort + " BETWEEN :from AND :to"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{
-				":pk": text(key), ":from": text(prefix + from), ":to": text(prefix + to),
-			},
-		}
-	}
 	var all []source
 	if sel.Source.Endpoint == "" {
 		for n := range hook.UntargetedShards {
-			q := query(aws.String(names.IndexByState), names.ByStateHash, shard(untargetedList(sel.Tenant), n), names.ByStateRange, "")
+			q := span(names.ByStateHash, shard(untargetedList(sel.Tenant), n), names.ByStateRange, from, to)
+			q.IndexName = aws.String(names.IndexByState)
 			all = append(all, source{query: q, position: func(r indexRow) string { return r.StateSK }})
 		}
 		return all
 	}
 	for n := range sel.Source.Shards {
-		q := query(nil, names.PartitionKey, deliveryPartition(sel.Source.Endpoint, n), names.SortKey, deliveryPrefix)
+		q := span(names.PartitionKey, deliveryPartition(sel.Source.Endpoint, n), names.SortKey, deliveryPrefix+from, deliveryPrefix+to)
 		q.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
 		all = append(all, source{query: q, position: func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }})
 	}

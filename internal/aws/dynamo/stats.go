@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -319,16 +320,10 @@ func digits(text string) (n int, ok bool) {
 func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error) {
 	op := "read hours of endpoint " + string(endpoint)
 	first := statsKey(endpoint, since.Add(time.Hour-1)) // the first hour at or after since
+	query := span(names.PartitionKey, first.PK, names.SortKey, first.SK, statsPrefix+"~")
+	query.TableName, query.ConsistentRead = s.table, aws.Bool(true)
 	var hours []stats.Hour
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName:              s.table,
-		ConsistentRead:         aws.Bool(true),
-		KeyConditionExpression: aws.String("pk = :pk AND sk BETWEEN :first AND :last"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(first.PK), ":first": text(first.SK), ":last": text(statsPrefix + "~"),
-		},
-	})
-	for pages.HasMorePages() {
+	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, translate(err, op)

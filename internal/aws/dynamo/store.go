@@ -2,7 +2,10 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -10,6 +13,7 @@ import (
 
 	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Store implements all storage ports on one table. It is safe for concurrent use.
@@ -54,14 +58,20 @@ func Over(db Requests, table string) *Store {
 	return &Store{db: db, table: &table, payload: newCodec()}
 }
 
-// get reads a record into out, a pointer. what and id name the record in errors. A missing
-// item is CodeNotFound.
-func (s *Store) get(ctx context.Context, k key, out any, what, id string) error {
+// read returns the record with the key. what and id name the record in errors. A missing item is
+// CodeNotFound.
+func read[T any](ctx context.Context, s *Store, k key, what, id string) (record T, err error) {
+	return readAs(ctx, s, k, itself[T], what, id)
+}
+
+// readAs is read for a record with another form as an item.
+func readAs[I, T any](ctx context.Context, s *Store, k key, from func(I) (T, error), what, id string) (record T, err error) {
 	item, err := s.getItem(ctx, k, what, id)
 	if err != nil {
-		return err
+		return record, err
 	}
-	return translate(decodeItem(item, out), "read "+what+" "+id)
+	record, err = decode(item, from)
+	return record, translate(err, "read "+what+" "+id)
 }
 
 func (s *Store) getItem(ctx context.Context, k key, what, id string) (map[string]types.AttributeValue, error) {
@@ -91,13 +101,7 @@ func listRecords[T any](ctx context.Context, s *Store, partition, prefix, op str
 // listItems reads all items of a partition with the sort key prefix, in the order of
 // the sort key.
 func (s *Store) listItems(ctx context.Context, partition, prefix string) (items []map[string]types.AttributeValue, err error) {
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName:                 s.table,
-		ConsistentRead:            aws.Bool(true),
-		KeyConditionExpression:    aws.String("pk = :pk AND begins_with(sk, :sk)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition), ":sk": text(prefix)},
-	})
-	for pages.HasMorePages() {
+	for pages := dynamodb.NewQueryPaginator(s.db, s.sorted(partition, prefix)); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
@@ -107,11 +111,88 @@ func (s *Store) listItems(ctx context.Context, partition, prefix string) (items 
 	return items, nil
 }
 
+// sorted returns a consistent query of the items of a partition with the sort key prefix.
+func (s *Store) sorted(partition, prefix string) *dynamodb.QueryInput {
+	query := &dynamodb.QueryInput{
+		TableName: s.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)},
+	}
+	if prefix != "" {
+		*query.KeyConditionExpression += " AND begins_with(sk, :sk)"
+		query.ExpressionAttributeValues[":sk"] = text(prefix)
+	}
+	return query
+}
+
+// span returns a query of the items with the hash key, from one range key to another, both
+// included. hash and sort are the names of the keys.
+func span(hash, value, sort, from, to string) *dynamodb.QueryInput {
+	return &dynamodb.QueryInput{
+		KeyConditionExpression: aws.String(hash + " = :pk AND " + sort + " BETWEEN :from AND :to"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":pk": text(value), ":from": text(from), ":to": text(to),
+		},
+	}
+}
+
+// newest reads a page of the items of a partition with sort keys of the prefix and a position, from
+// first to before and newest first, by way of their struct. cursor is the next of the page before. A page of
+// large items, or with items that this build cannot read, is shorter. limit is cut to 1 to 100.
+func newest[T any](
+	ctx context.Context, s *Store, partition, prefix, first, before, cursor string, limit int,
+) (page []T, next string, err error) {
+	if cursor != "" {
+		before = min(before, cursor)
+	}
+	if before < first { // DynamoDB refuses an empty range
+		return nil, "", nil
+	}
+	limit = min(max(limit, 1), maxPage)
+	query := span(names.PartitionKey, partition, names.SortKey, prefix+first, prefix+before)
+	query.TableName, query.ConsistentRead, query.ScanIndexForward = s.table, aws.Bool(true), aws.Bool(false)
+	query.Limit = aws.Int32(int32(limit + 2)) // one more for the row of the cursor, one more to learn whether another page exists
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, item := range out.Items {
+		var (
+			k      key
+			record T
+		)
+		err := errors.Join(decodeItem(item, &k), decodeItem(item, &record))
+		position := strings.TrimPrefix(k.SK, prefix)
+		switch {
+		case position == cursor:
+			continue
+		case len(page) == limit:
+			return page, next, nil
+		case err != nil:
+			s.unreadable(ctx, item, err)
+		default:
+			page = append(page, record)
+		}
+		next = position
+	}
+	if len(out.LastEvaluatedKey) == 0 {
+		next = ""
+	}
+	return page, next, nil
+}
+
 // condition guards a write.
 type condition struct {
 	expression string
 	values     map[string]types.AttributeValue
 	names      map[string]string // of reserved words
+}
+
+// given returns the expression; nil for the zero condition.
+func (c condition) given() *string {
+	if c.expression == "" {
+		return nil
+	}
+	return &c.expression
 }
 
 // absent requires that the item does not exist.
@@ -134,11 +215,10 @@ func asRead(version int64) condition {
 // put returns the write of an item, given as a struct. The zero condition makes
 // the write unconditional.
 func (s *Store) put(item any, c condition) *types.Put {
-	put := &types.Put{TableName: s.table, Item: encodeItem(item), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names}
-	if c.expression != "" {
-		put.ConditionExpression = &c.expression
+	return &types.Put{
+		TableName: s.table, Item: encodeItem(item),
+		ConditionExpression: c.given(), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names,
 	}
-	return put
 }
 
 // write makes a single write.
@@ -153,6 +233,51 @@ func (s *Store) write(ctx context.Context, put *types.Put) error {
 		ReturnValuesOnConditionCheckFailure: put.ReturnValuesOnConditionCheckFailure,
 	})
 	return err
+}
+
+// update returns the update of an item.
+func (s *Store) update(k key, expression string, c condition, values map[string]types.AttributeValue) *types.Update {
+	all := make(map[string]types.AttributeValue, len(c.values)+len(values))
+	maps.Copy(all, c.values)
+	maps.Copy(all, values)
+	update := &types.Update{TableName: s.table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: c.given()}
+	if len(all) > 0 { // DynamoDB refuses empty maps
+		update.ExpressionAttributeValues = all
+	}
+	if len(c.names) > 0 {
+		update.ExpressionAttributeNames = c.names
+	}
+	return update
+}
+
+// change makes a single update.
+func (s *Store) change(ctx context.Context, u *types.Update) error {
+	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure,
+	})
+	return err
+}
+
+// removal returns the removal of an item.
+func (s *Store) removal(k key, c condition) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: s.table, Key: k.attributes(),
+		ConditionExpression: c.given(), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names,
+	}}
+}
+
+// exists requires that the item exists.
+func exists() condition { return condition{expression: "attribute_exists(pk)"} }
+
+// keysFor returns the keys of the records that all name.
+func keysFor[T any](all []T, of func(T) key) []key {
+	keys := make([]key, len(all))
+	for i, one := range all {
+		keys[i] = of(one)
+	}
+	return keys
 }
 
 // transact makes all writes or none. The SDK adds an idempotency token to each

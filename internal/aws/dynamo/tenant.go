@@ -3,10 +3,8 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,43 +26,31 @@ func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.Te
 // SetTenantLimits makes one update without a condition. If it is repeated after a lost answer,
 // only the version changes again.
 func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
-	op := "set limits of tenant " + string(tenant)
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 s.table,
-		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String(changeTenant + ", limits = :limits"),
-		ExpressionAttributeValues: changedTenant(tenant, map[string]types.AttributeValue{":limits": &types.AttributeValueMemberM{Value: encodeItem(l)}}),
-	})
-	return translate(err, op)
+	set := s.changeTenant(tenant, ", limits = :limits", condition{}, map[string]types.AttributeValue{":limits": encode(l)})
+	return translate(s.change(ctx, set), "set limits of tenant "+string(tenant))
 }
-
-// changeTenant sets the keys of the tenant in the list of tenants, and the next version. Every
-// write of the tenant sets the same keys, so the index is written once per tenant.
-//
-// The first version of a tenant is random, because a process may still cache the endpoints of an
-// erased tenant of the same name under a version of that tenant.
-const changeTenant = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
 
 // maxFirstVersion leaves room for 2^62 changes. Two tenants with one name and a thousand
 // changes each share a version with a probability of 2,000 / 2^62.
 const maxFirstVersion = 1 << 62
 
-// changedTenant adds the values of changeTenant.
-func changedTenant(tenant hook.TenantID, values map[string]types.AttributeValue) map[string]types.AttributeValue {
+// changeTenant returns the update of the tenant's item that sets the keys of the tenant in the list
+// of tenants, the next version, and what more says. Every write of the tenant sets the same keys,
+// so the index is written once per tenant.
+//
+// The first version of a tenant is random, because a process may still cache the endpoints of an
+// erased tenant of the same name under a version of that tenant.
+func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, values map[string]types.AttributeValue) *types.Update {
 	values[":list"], values[":tenant"] = text(tenantList), text(string(tenant))
 	values[":first"], values[":one"] = number(rand.Int64N(maxFirstVersion)), number(1) //nolint:gosec // no secret
-	return values
+	const next = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
+	return s.update(tenantKey(tenant), next+more, c, values)
 }
 
 // RegisterTenant makes one update without a condition.
 func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 s.table,
-		Key:                       tenantKey(tenant).attributes(),
-		UpdateExpression:          aws.String(changeTenant),
-		ExpressionAttributeValues: changedTenant(tenant, make(map[string]types.AttributeValue)),
-	})
-	return translate(err, "register tenant "+string(tenant))
+	register := s.changeTenant(tenant, "", condition{}, make(map[string]types.AttributeValue))
+	return translate(s.change(ctx, register), "register tenant "+string(tenant))
 }
 
 // Tenants makes one query and one batch read.
@@ -93,11 +79,7 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	keys := make([]key, len(rows))
-	for i, row := range rows {
-		keys[i] = row.key
-	}
-	items, err := s.batchGet(ctx, keys)
+	items, err := s.batchGet(ctx, keysFor(rows, indexRow.self))
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
@@ -139,27 +121,20 @@ func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spen
 // moveFree updates the next-free time on a condition. When the condition fails,
 // moveFree returns the stored next-free time in nanoseconds since 1970.
 func (s *Store) moveFree(
-	ctx context.Context, at key, update, condition string, values map[string]types.AttributeValue,
+	ctx context.Context, at key, expression, guard string, values map[string]types.AttributeValue,
 ) (free int64, done bool, err error) {
-	_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                           s.table,
-		Key:                                 at.attributes(),
-		UpdateExpression:                    &update,
-		ConditionExpression:                 &condition,
-		ExpressionAttributeValues:           values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
+	move := s.update(at, expression, condition{expression: guard}, values)
+	move.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	err = s.change(ctx, move)
 	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
 	if !ok {
 		return 0, err == nil, err
 	}
-	stored, ok := failed.Item["free_ns"].(*types.AttributeValueMemberN)
-	if !ok {
-		return 0, false, fmt.Errorf("read next-free time: the answer has %T", failed.Item["free_ns"])
+	var stored struct {
+		Free int64 `stored:"free_ns"`
 	}
-	free, err = strconv.ParseInt(stored.Value, 10, 64)
-	if err != nil {
-		return 0, false, fmt.Errorf("read next-free time: %w", err)
+	if err = decodeItem(failed.Item, &stored); err == nil && stored.Free == 0 {
+		err = errors.New("the answer has no next-free time")
 	}
-	return free, false, nil
+	return stored.Free, false, err
 }

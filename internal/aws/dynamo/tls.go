@@ -26,19 +26,15 @@ func (s *Store) writeMaterial(e hook.Endpoint) []types.TransactWriteItem {
 		return nil
 	}
 	if !e.TLS.On() {
-		return s.removeMaterial(e.ID)
+		return []types.TransactWriteItem{s.removal(tlsKey(e.ID), condition{})}
 	}
 	return []types.TransactWriteItem{{Put: s.put(materialItem{tlsKey(e.ID), *m, e.Tenant}, condition{})}}
 }
 
-func (s *Store) removeMaterial(id hook.EndpointID) []types.TransactWriteItem {
-	return []types.TransactWriteItem{{Delete: &types.Delete{TableName: s.table, Key: tlsKey(id).attributes()}}}
-}
-
 // TLSMaterial reads one item.
 func (s *Store) TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error) {
-	var it materialItem
-	if err := s.get(ctx, tlsKey(id), &it, "TLS settings", string(id)); err != nil {
+	it, err := read[materialItem](ctx, s, tlsKey(id), "TLS settings", string(id))
+	if err != nil {
 		return hook.Material{}, err
 	}
 	if it.Tenant != tenant {
