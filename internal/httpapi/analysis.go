@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/replay"
@@ -45,11 +44,7 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 			return reply{}, hook.Invalid(hook.FieldError{Field: "period", Message: durationForm})
 		}
 	}
-	a, err := h.replayer.Analyse(ctx, c.tenant, time.Duration(period))
-	if err != nil {
-		return reply{}, fmt.Errorf("analyse dead letters: %w", err)
-	}
-	return ok(viewAnalysis(a)), nil
+	return shown(viewAnalysis)(h.replayer.Analyse(ctx, c.tenant, time.Duration(period)))
 }
 
 func viewAnalysis(a replay.Analysis) analysisView {

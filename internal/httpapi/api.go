@@ -171,6 +171,19 @@ const (
 	docsPath       = "/docs"
 )
 
+// delivery, event and job are actions on what the path names.
+func delivery(do func(context.Context, *call, hook.DeliveryID) (reply, error)) action {
+	return named("delivery", hook.ParseDeliveryID, do)
+}
+
+func event(do func(context.Context, *call, hook.EventID) (reply, error)) action {
+	return named("event", hook.ParseEventID, do)
+}
+
+func job(do func(context.Context, *call, hook.JobID) (reply, error)) action {
+	return named("replay", hook.ParseJobID, do)
+}
+
 func eventRoutes(h *events) []route {
 	return []route{
 		{Route{Method: http.MethodPost, Path: eventsPath, Scope: hook.ScopeEventsWrite}, h.post},
@@ -192,11 +205,11 @@ func replayRoutes(h *replays) []route {
 		change(eventPath+"/replay", "event.replay", h.replayEvent),
 		change(replaysPath, "replay.start", h.startJob),
 		read(replaysPath, h.listJobs),
-		read(replayPath, h.getJob),
-		change(replayPath+"/cancel", "replay.cancel", h.cancelJob),
-		{Route{Method: http.MethodDelete, Path: payloadPath, Scope: hook.ScopeAdmin, Change: "event.erase"}, h.erasePayload},
+		read(replayPath, job(h.getJob)),
+		change(replayPath+"/cancel", "replay.cancel", job(h.cancelJob)),
+		{Route{Method: http.MethodDelete, Path: payloadPath, Scope: hook.ScopeAdmin, Change: "event.erase"}, event(h.erasePayload)},
 		{Route{Method: http.MethodDelete, Path: tenantPath, Scope: hook.ScopeAdmin, AllTenants: true, Change: eraseAction}, h.eraseTenant},
-		{Route{Method: http.MethodGet, Path: erasurePath, Scope: hook.ScopeAdmin, AllTenants: true}, h.getErasure},
+		{Route{Method: http.MethodGet, Path: erasurePath, Scope: hook.ScopeAdmin, AllTenants: true}, named("erasure", hook.ParseErasureID, h.getErasure)},
 		{Route{Method: http.MethodGet, Path: analysisPath, Scope: hook.ScopeRead}, h.analyse},
 	}
 }
@@ -231,11 +244,11 @@ func manageRoutes(h *manage) []route {
 		read(endpointPath+statsPath, h.getStats),
 		read(endpointPath+"/decisions", h.listDecisions),
 		read(eventsPath, h.listEvents),
-		read(eventPath, h.getEvent),
-		read(eventPath+"/deliveries", h.listEventDeliveries),
-		read(eventPath+"/attempts", h.listEventAttempts),
+		read(eventPath, event(h.getEvent)),
+		read(eventPath+"/deliveries", event(h.listEventDeliveries)),
+		read(eventPath+"/attempts", event(h.listEventAttempts)),
 		read(deliveriesPath, h.listDeliveries),
-		read(deliveryPath, h.getDelivery),
+		read(deliveryPath, delivery(h.getDelivery)),
 		read(deadPath, h.listDeadLetters),
 		read(tenantPath+statsPath, h.getStats),
 		read(tenantPath+"/health", h.getTenantHealth),
@@ -248,7 +261,7 @@ func manageRoutes(h *manage) []route {
 		admin(http.MethodPut, limitsPath, limitsActions+"set", h.putTenantLimits),
 		admin(http.MethodDelete, limitsPath, limitsActions+"delete", h.deleteTenantLimits),
 		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
-		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: endLinkAction}, h.endPortalLink},
+		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: endLinkAction}, named("key", hook.ParseKeyID, h.endLink)},
 		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, h.openPortalSession},
 		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, NoPerson: true, Change: "portal_session.end"}, h.endPortalSession},
 		admin(http.MethodGet, healthPath, "", h.getHealth),
@@ -263,7 +276,7 @@ func manageRoutes(h *manage) []route {
 		{Route{Method: http.MethodGet, Path: callerPath, Own: true}, h.getCaller},
 		{Route{Method: http.MethodPost, Path: keysPath, Scope: hook.ScopeAdmin, AllTenants: true, NoPerson: true, Change: "key.create"}, h.createKey},
 		admin(http.MethodGet, keysPath, "", h.listKeys),
-		admin(http.MethodDelete, keyPath, "key.revoke", h.revokeKey),
+		admin(http.MethodDelete, keyPath, "key.revoke", named("key", hook.ParseKeyID, h.revokeKey)),
 		{Route{Method: http.MethodGet, Path: tenantPath + auditPath, Scope: hook.ScopeAudit}, h.listChanges},
 		admin(http.MethodGet, "/v1"+auditPath, "", h.listChanges),
 	}

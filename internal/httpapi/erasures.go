@@ -54,16 +54,8 @@ func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
 	return reply{status: http.StatusAccepted, body: viewErasure(e)}.with("Location", c.locate("erasures", string(e.ID))), nil
 }
 
-func (h *replays) getErasure(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseErasureID(c.r.PathValue("erasure"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
-	e, err := h.eraser.Erasure(ctx, c.tenant, id)
-	if err != nil {
-		return reply{}, fmt.Errorf("get erasure: %w", err)
-	}
-	return ok(viewErasure(e)), nil
+func (h *replays) getErasure(ctx context.Context, c *call, id hook.ErasureID) (reply, error) {
+	return shown(viewErasure)(h.eraser.Erasure(ctx, c.tenant, id))
 }
 
 func viewErasure(e erasure.Erasure) erasureView {

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
@@ -10,20 +9,12 @@ import (
 
 // getHealth responds with the health of the pipeline.
 func (h *manage) getHealth(ctx context.Context, _ *call) (reply, error) {
-	p, err := h.Status.Pipeline(ctx)
-	if err != nil {
-		return reply{}, fmt.Errorf("read pipeline health: %w", err)
-	}
-	return ok(viewPipeline(p)), nil
+	return shown(viewPipeline)(h.Status.Pipeline(ctx))
 }
 
 // getEndpointHealth responds with the health of one endpoint.
 func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) {
-	health, err := h.Status.Health(ctx, c.tenant, c.r.PathValue("endpoint"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read endpoint health: %w", err)
-	}
-	return ok(viewEndpointHealth(health)), nil
+	return shown(viewEndpointHealth)(h.Status.Health(ctx, c.tenant, c.r.PathValue("endpoint")))
 }
 
 // listDecisions responds with the decisions about an endpoint.

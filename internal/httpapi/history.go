@@ -11,11 +11,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-func (h *manage) getEvent(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseEventID(c.r.PathValue("event"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
+func (h *manage) getEvent(ctx context.Context, c *call, id hook.EventID) (reply, error) {
 	e, err := h.Status.Event(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("get event: %w", err)
@@ -43,11 +39,7 @@ func encodeEvent(e hook.Event) ([]byte, error) {
 	return bytes.Join([][]byte{bytes.TrimSuffix(raw, []byte("}")), []byte(`,"payload":`), payload, []byte("}")}, nil), nil
 }
 
-func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseEventID(c.r.PathValue("event"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
+func (h *manage) listEventDeliveries(ctx context.Context, c *call, id hook.EventID) (reply, error) {
 	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
@@ -57,11 +49,7 @@ func (h *manage) listEventDeliveries(ctx context.Context, c *call) (reply, error
 	})
 }
 
-func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseEventID(c.r.PathValue("event"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
+func (h *manage) listEventAttempts(ctx context.Context, c *call, id hook.EventID) (reply, error) {
 	req, _, err := pageRequest(c)
 	if err != nil {
 		return reply{}, err
@@ -71,14 +59,6 @@ func (h *manage) listEventAttempts(ctx context.Context, c *call) (reply, error) 
 	}, c.viewAttempt)
 }
 
-func (h *manage) getDelivery(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
-	detail, err := h.Status.Delivery(ctx, c.tenant, id)
-	if err != nil {
-		return reply{}, fmt.Errorf("get delivery: %w", err)
-	}
-	return ok(c.viewDeliveryDetail(detail)), nil
+func (h *manage) getDelivery(ctx context.Context, c *call, id hook.DeliveryID) (reply, error) {
+	return shown(c.viewDeliveryDetail)(h.Status.Delivery(ctx, c.tenant, id))
 }

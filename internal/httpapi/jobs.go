@@ -136,11 +136,7 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	if body.DryRun {
-		p, err := h.replayer.DryRun(ctx, c.tenant, r)
-		if err != nil {
-			return reply{}, fmt.Errorf("try replay: %w", err)
-		}
-		return ok(c.viewPreview(p)), nil
+		return shown(c.viewPreview)(h.replayer.DryRun(ctx, c.tenant, r))
 	}
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
@@ -178,24 +174,12 @@ func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
 	}, viewJob)
 }
 
-func (h *replays) getJob(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseJobID(c.r.PathValue("replay"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
-	p, err := h.replayer.Job(ctx, c.tenant, id)
-	if err != nil {
-		return reply{}, fmt.Errorf("get replay: %w", err)
-	}
-	return ok(viewProgress(p)), nil
+func (h *replays) getJob(ctx context.Context, c *call, id hook.JobID) (reply, error) {
+	return shown(viewProgress)(h.replayer.Job(ctx, c.tenant, id))
 }
 
 // cancelJob cancels a job. Cancelling it again changes nothing; a finished job is a conflict.
-func (h *replays) cancelJob(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseJobID(c.r.PathValue("replay"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
+func (h *replays) cancelJob(ctx context.Context, c *call, id hook.JobID) (reply, error) {
 	if err := c.begin(ctx, string(id), nil); err != nil {
 		return reply{}, err
 	}

@@ -77,11 +77,7 @@ func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
 	return viewList(req, func(req page.Request) (page.List[hook.APIKey], error) { return h.Keys.List(ctx, req) }, viewKey)
 }
 
-func (h *manage) revokeKey(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseKeyID(c.r.PathValue("key"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
+func (h *manage) revokeKey(ctx context.Context, c *call, id hook.KeyID) (reply, error) {
 	if err := c.begin(ctx, string(id), nil); err != nil {
 		return reply{}, err
 	}

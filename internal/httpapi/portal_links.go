@@ -66,20 +66,13 @@ func portalURL(host string, tenant hook.TenantID, code string) string {
 	return u.String() + "#" + url.Values{"tenant": {string(tenant)}, "code": {code}}.Encode()
 }
 
-func (h *manage) endPortalLink(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseKeyID(c.r.PathValue("key"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
-	return h.endLink(ctx, c, id)
-}
-
 // endPortalSession ends the link of the caller's own key. For a key that belongs to no link it
 // responds 404.
 func (h *manage) endPortalSession(ctx context.Context, c *call) (reply, error) {
 	return h.endLink(ctx, c, c.principal.Key)
 }
 
+// endLink ends a link by its key.
 func (h *manage) endLink(ctx context.Context, c *call, id hook.KeyID) (reply, error) {
 	if err := c.begin(ctx, string(id), nil); err != nil {
 		return reply{}, err

@@ -51,11 +51,7 @@ func (h *manage) previewEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, hook.Invalid(wrong...)
 	}
 	q.Endpoint = c.r.PathValue("endpoint")
-	p, err := h.Previewer.Preview(ctx, c.tenant, q)
-	if err != nil {
-		return reply{}, fmt.Errorf("preview: %w", err)
-	}
-	return ok(viewPreview(p)), nil
+	return shown(viewPreview)(h.Previewer.Preview(ctx, c.tenant, q))
 }
 
 func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors) {

@@ -157,7 +157,7 @@ func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
 	if body.Note == "" {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "note", Message: "is missing"})
 	}
-	return h.end(ctx, c, (*replay.Replayer).Discard, body)
+	return h.end((*replay.Replayer).Discard, body)(ctx, c)
 }
 
 func (h *replays) cancelDelivery(ctx context.Context, c *call) (reply, error) {
@@ -165,30 +165,25 @@ func (h *replays) cancelDelivery(ctx context.Context, c *call) (reply, error) {
 	if err := decodeOptional(c, &body); err != nil {
 		return reply{}, err
 	}
-	return h.end(ctx, c, (*replay.Replayer).Cancel, body)
+	return h.end((*replay.Replayer).Cancel, body)(ctx, c)
 }
 
+// end returns the action that ends the delivery of the path. The body was checked before: a
+// malformed id must look like an unknown one.
 func (h *replays) end(
-	ctx context.Context, c *call,
 	do func(r *replay.Replayer, ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error),
 	body noteBody,
-) (reply, error) {
-	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
-	if err := c.begin(ctx, id.String(), body); err != nil {
-		return reply{}, err
-	}
-	r := *h.replayer
-	r.Ended = func(before, after hook.Delivery) {
-		c.changed(endedChange{before.State.String(), before.Reason, before.Note}, endedChange{after.State.String(), after.Reason, after.Note})
-	}
-	d, err := do(&r, ctx, c.tenant, id, c.principal.Key, body.Note)
-	if err != nil {
-		return reply{}, fmt.Errorf("end delivery: %w", err)
-	}
-	return ok(c.viewDelivery(d)), nil
+) action {
+	return delivery(func(ctx context.Context, c *call, id hook.DeliveryID) (reply, error) {
+		if err := c.begin(ctx, id.String(), body); err != nil {
+			return reply{}, err
+		}
+		r := *h.replayer
+		r.Ended = func(before, after hook.Delivery) {
+			c.changed(endedChange{before.State.String(), before.Reason, before.Note}, endedChange{after.State.String(), after.Reason, after.Note})
+		}
+		return shown(c.viewDelivery)(do(&r, ctx, c.tenant, id, c.principal.Key, body.Note))
+	})
 }
 
 // erasedChange is an erasure in the record of the change.
@@ -197,11 +192,7 @@ type erasedChange struct {
 	Cancelled int   `json:"cancelled"`
 }
 
-func (h *replays) erasePayload(ctx context.Context, c *call) (reply, error) {
-	id, err := hook.ParseEventID(c.r.PathValue("event"))
-	if err != nil {
-		return reply{}, fmt.Errorf("read path: %w", err)
-	}
+func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (reply, error) {
 	if err := c.begin(ctx, string(id), nil); err != nil {
 		return reply{}, err
 	}

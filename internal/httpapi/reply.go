@@ -20,6 +20,16 @@ type reply struct {
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
+// shown returns the response with the view of a record, or the error of reading it.
+func shown[T, V any](view func(T) V) func(T, error) (reply, error) {
+	return func(record T, err error) (reply, error) {
+		if err != nil {
+			return reply{}, err
+		}
+		return ok(view(record)), nil
+	}
+}
+
 // with sets a header of the response.
 func (a reply) with(name, value string) reply {
 	if a.header == nil {

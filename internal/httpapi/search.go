@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/hook"
@@ -31,15 +30,15 @@ func (h *manage) search(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	all, err := h.Searcher.Search(ctx, search.Query{
+	return shown(viewFound)(h.Searcher.Search(ctx, search.Query{
 		Text: values.Get(textParam), Tenant: cmp.Or(c.tenant, hook.AllTenants), Jobs: c.principal.May(hook.ScopeReplay),
-	})
-	if err != nil {
-		return reply{}, fmt.Errorf("find: %w", err)
-	}
+	}))
+}
+
+func viewFound(all []search.Found) searchView {
 	view := searchView{Data: make([]foundView, len(all))}
 	for i, found := range all {
 		view.Data[i] = foundView{Kind: found.Kind, ID: found.ID, Tenant: found.Tenant, Name: found.Name, State: found.State, At: stamp(found.At)}
 	}
-	return ok(view), nil
+	return view
 }

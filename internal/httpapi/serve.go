@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"path"
@@ -24,6 +25,18 @@ type route struct {
 
 // action handles one authorized request.
 type action func(ctx context.Context, c *call) (reply, error)
+
+// named returns an action on what the path names: parse reads the part of the path. An action with a
+// body checks the body first, so that a malformed id looks like an unknown one, and is not for named.
+func named[ID any](part string, parse func(string) (ID, error), do func(context.Context, *call, ID) (reply, error)) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		id, err := parse(c.r.PathValue(part))
+		if err != nil {
+			return reply{}, fmt.Errorf("read path: %w", err)
+		}
+		return do(ctx, c, id)
+	}
+}
 
 // call is one request.
 type call struct {

@@ -32,11 +32,7 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
 	}
-	s, err := h.Status.Statistics(ctx, c.tenant, q)
-	if err != nil {
-		return reply{}, fmt.Errorf("read statistics: %w", err)
-	}
-	return ok(viewStats(s)), nil
+	return shown(viewStats)(h.Status.Statistics(ctx, c.tenant, q))
 }
 
 // getPipelineStats responds with statistics of all tenants.

@@ -22,11 +22,7 @@ type tenantLimitsBody struct {
 }
 
 func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
-	l, err := h.Tenants.Limits(ctx, c.tenant)
-	if err != nil {
-		return reply{}, fmt.Errorf("get limits: %w", err)
-	}
-	return ok(viewTenantLimits(l)), nil
+	return shown(viewTenantLimits)(h.Tenants.Limits(ctx, c.tenant))
 }
 
 // putTenantLimits replaces all limits. An absent field removes its limit.
