@@ -11,9 +11,9 @@ import (
 // Coalescing holds the settings of an endpoint that receives the events of a time window together
 // in one request. The zero value means one request per event.
 type Coalescing struct {
-	Window    time.Duration `stored:"window_ns"`  // whole seconds, aligned to the clock; 0: one request per event
-	MaxEvents int           `stored:"max_events"` // events in one request
-	MaxBytes  int           `stored:"max_bytes"`  // payload bytes in one request; a larger payload is sent alone
+	Window    time.Duration `stored:"window_ns" json:"window"`      // whole seconds, aligned to the clock; 0: one request per event
+	MaxEvents int           `stored:"max_events" json:"max_events"` // events in one request
+	MaxBytes  int           `stored:"max_bytes" json:"max_bytes"`   // payload bytes in one request; a larger payload is sent alone
 }
 
 // Bounds and defaults of Coalescing. MaxCoalesceWindow is below MaxQueueDelay, and

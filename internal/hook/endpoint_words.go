@@ -34,18 +34,18 @@ func (s Scheme) String() string {
 // RetryPolicy determines the delays between attempts: a preset by name, a
 // schedule of delays, or exponential growth. Package retry does the arithmetic.
 type RetryPolicy struct {
-	Preset      string          `stored:"preset"`      // "standard", "minute", "exponential" or "day"; empty with Schedule or Exponential
-	Schedule    []time.Duration `stored:"schedule_ns"` // delay after each failure; attempts = delays + 1
-	Exponential Exponential     `stored:",inline"`     // zero for none
-	Jitter      Jitter          `stored:"jitter"`      // spread of the delays; zero with a preset, because presets define the jitter
+	Preset      string          `stored:"preset" json:"preset,omitzero"`         // "standard", "minute", "exponential" or "day"; empty with Schedule or Exponential
+	Schedule    []time.Duration `stored:"schedule_ns" json:"schedule,omitempty"` // delay after each failure; attempts = delays + 1
+	Exponential Exponential     `stored:",inline" json:"exponential,omitzero"`   // zero for none
+	Jitter      Jitter          `stored:"jitter" json:"jitter,omitzero"`         // spread of the delays; zero with a preset, because presets define the jitter
 }
 
 // Exponential is a delay of Base x Factor^n after failure n+1, at most Cap.
 type Exponential struct {
-	Base     time.Duration `stored:"base_ns"`
-	Factor   float64       `stored:"factor"`
-	Cap      time.Duration `stored:"cap_ns"`
-	Attempts int           `stored:"attempts"` // total, including the first
+	Base     time.Duration `stored:"base_ns" json:"base"`
+	Factor   float64       `stored:"factor" json:"factor"`
+	Cap      time.Duration `stored:"cap_ns" json:"cap"`
+	Attempts int           `stored:"attempts" json:"attempts"` // total, including the first
 }
 
 // Jitter is how a delay d is spread, so that deliveries that failed together are not retried

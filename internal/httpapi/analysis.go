@@ -13,10 +13,10 @@ import (
 const defaultPeriod = 24 * time.Hour
 
 type analysisView struct {
-	Period   duration    `json:"period"`
-	Total    int         `json:"total"`
-	Complete bool        `json:"complete"`
-	Groups   []groupView `json:"groups"`
+	Period   time.Duration `json:"period"`
+	Total    int           `json:"total"`
+	Complete bool          `json:"complete"`
+	Groups   []groupView   `json:"groups"`
 }
 
 type groupView struct {
@@ -25,8 +25,8 @@ type groupView struct {
 	Status       int             `json:"status,omitzero"`
 	Reason       hook.Reason     `json:"reason"`
 	Count        int             `json:"count"`
-	FirstAt      stamp           `json:"first_at"`
-	LastAt       stamp           `json:"last_at"`
+	FirstAt      time.Time       `json:"first_at"`
+	LastAt       time.Time       `json:"last_at"`
 	MeanAttempts float64         `json:"mean_attempts"`
 	Error        string          `json:"error,omitzero"`
 	Pattern      string          `json:"pattern"`
@@ -38,17 +38,18 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	period := duration(defaultPeriod)
+	period := defaultPeriod
 	if values.Has("period") {
-		if err := period.UnmarshalText([]byte(values.Get("period"))); err != nil {
+		var ok bool
+		if period, ok = parseDuration(values.Get("period")); !ok {
 			return reply{}, hook.Invalid(hook.FieldError{Field: "period", Message: durationForm})
 		}
 	}
-	return shown(viewAnalysis)(h.replayer.Analyse(ctx, c.tenant, time.Duration(period)))
+	return shown(viewAnalysis)(h.replayer.Analyse(ctx, c.tenant, period))
 }
 
 func viewAnalysis(a replay.Analysis) analysisView {
-	v := analysisView{Period: duration(a.Period), Total: a.Total, Complete: a.Complete, Groups: make([]groupView, len(a.Groups))}
+	v := analysisView{Period: a.Period, Total: a.Total, Complete: a.Complete, Groups: make([]groupView, len(a.Groups))}
 	for i, g := range a.Groups {
 		v.Groups[i] = viewGroup(g)
 	}
@@ -61,8 +62,8 @@ func viewGroup(g deadletter.Group) groupView {
 		Status:       g.Status,
 		Reason:       g.Reason,
 		Count:        g.Count,
-		FirstAt:      stamp(g.FirstAt),
-		LastAt:       stamp(g.LastAt),
+		FirstAt:      g.FirstAt,
+		LastAt:       g.LastAt,
 		MeanAttempts: g.MeanAttempts,
 		Error:        g.Error,
 		Pattern:      g.Pattern.String(),

@@ -10,10 +10,12 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
@@ -73,7 +75,7 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 		}
 	}
 	if request != nil {
-		body, err := json.Marshal(request, json.Deterministic(true), json.OmitZeroStructFields(true))
+		body, err := json.Marshal(request, written, json.Deterministic(true), json.OmitZeroStructFields(true))
 		if err != nil {
 			return fmt.Errorf("record request: %w", err)
 		}
@@ -244,9 +246,9 @@ func fields(view any) (map[string]jsontext.Value, error) {
 	if view == nil {
 		return nil, nil
 	}
-	raw, err := json.Marshal(view, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	raw, err := marshal(view)
 	if err != nil {
-		return nil, fmt.Errorf("encode view: %w", err)
+		return nil, err
 	}
 	var all map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &all, jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -255,30 +257,28 @@ func fields(view any) (map[string]jsontext.Value, error) {
 	return all, nil
 }
 
-// masked returns the body for a record: without secrets, header values, and the user name and
-// password of the URL.
-func (b settings) masked() settings {
-	if b.Headers != nil {
-		headers := make(map[string]string, len(*b.Headers))
-		for name, value := range *b.Headers {
+// maskedFields returns the settings for a record: without header values, and without the user name
+// and password of the URL. Secrets are masked wherever they are written.
+func maskedFields(f endpoint.Fields) endpoint.Fields {
+	if f.Headers != nil {
+		headers := make(map[string]string, len(*f.Headers))
+		for name, value := range *f.Headers {
 			headers[name] = mask(value)
 		}
-		b.Headers = &headers
+		f.Headers = &headers
 	}
-	if b.Auth != nil {
-		b.Auth = b.Auth.masked()
+	if f.URL != nil {
+		f.URL = new(maskedURL(*f.URL))
 	}
-	if b.TLS != nil {
-		b.TLS = b.TLS.masked()
+	if f.Auth != nil && f.Auth.OAuth.TokenURL != "" {
+		f.Auth = new(*f.Auth)
+		f.Auth.OAuth.TokenURL = maskedURL(f.Auth.OAuth.TokenURL)
 	}
-	if b.URL != nil {
-		b.URL = new(maskedURL(*b.URL))
-	}
-	return b
+	return f
 }
 
 func (b createBody) masked() createBody {
-	b.settings = b.settings.masked()
+	b.Fields = maskedFields(b.Fields)
 	b.Secret = maskedText(b.Secret)
 	return b
 }
@@ -324,10 +324,10 @@ type auditedTLS struct {
 }
 
 type auditedSecret struct {
-	Scheme    string `json:"scheme"`
-	Secret    string `json:"secret"`
-	CreatedAt stamp  `json:"created_at"`
-	ExpiresAt stamp  `json:"expires_at,omitzero"`
+	Scheme    string    `json:"scheme"`
+	Secret    string    `json:"secret"`
+	CreatedAt time.Time `json:"created_at"`
+	ExpiresAt time.Time `json:"expires_at,omitzero"`
 }
 
 // changedEndpoint records a change of an endpoint. A new endpoint has no before, and a deleted
@@ -363,7 +363,7 @@ const newValue = hook.Masked + " (new value)"
 func audited(e, before hook.Endpoint) auditedEndpoint {
 	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: make([]auditedSecret, len(e.Secrets))}
 	if before.Auth.Type == e.Auth.Type && !bytes.Equal(before.Auth.Sealed, e.Auth.Sealed) {
-		view.Auth = viewAuth(e.Auth, newValue)
+		view.Auth.Secret = newValue
 	}
 	if e.TLS.On() {
 		view.TLS = &auditedTLS{*viewTLS(e.TLS, hook.Masked), e.TLS.ID}
@@ -375,7 +375,7 @@ func audited(e, before hook.Endpoint) auditedEndpoint {
 	}
 	for i, s := range e.Secrets {
 		view.Secrets[i] = auditedSecret{
-			Scheme: s.Scheme.String(), Secret: hook.Masked, CreatedAt: stamp(s.CreatedAt), ExpiresAt: stamp(s.ExpiresAt),
+			Scheme: s.Scheme.String(), Secret: hook.Masked, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
 		}
 	}
 	return view

@@ -1,22 +1,24 @@
 package httpapi
 
 import (
+	"strings"
+
 	"surehook.example/surehook/internal/hook"
 )
 
 // authBody is the authentication at the receiver. Absent fields are nil.
 type authBody struct {
-	Type     *string `json:"type"`
-	Username *string `json:"username,omitzero"`
-	Password *string `json:"password,omitzero"`
-	Token    *string `json:"token,omitzero"`
+	Type     *hook.AuthType `json:"type"`
+	Username *string        `json:"username,omitzero"`
+	Password *string        `json:"password,omitzero"`
+	Token    *string        `json:"token,omitzero"`
 
-	TokenURL     *string `json:"token_url,omitzero"`
-	ClientID     *string `json:"client_id,omitzero"`
-	ClientSecret *string `json:"client_secret,omitzero"`
-	Scope        *string `json:"scope,omitzero"`
-	Audience     *string `json:"audience,omitzero"`
-	ClientAuth   *string `json:"client_auth,omitzero"`
+	TokenURL     *string     `json:"token_url,omitzero"`
+	ClientID     *string     `json:"client_id,omitzero"`
+	ClientSecret *string     `json:"client_secret,omitzero"`
+	Scope        *string     `json:"scope,omitzero"`
+	Audience     *string     `json:"audience,omitzero"`
+	ClientAuth   *clientAuth `json:"client_auth,omitzero"`
 }
 
 // clientAuth says where a request for a token carries the client's id and secret.
@@ -36,17 +38,13 @@ func (c clientAuth) String() string {
 }
 
 // auth translates the body. Package hook checks the bounds.
-func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
+func (b authBody) auth() (a *hook.Auth, errs fieldErrors) {
 	if b.Type == nil {
 		errs.add("auth.type", "is missing")
-		return a, errs
+		return nil, errs
 	}
-	t, wrong := choose("auth.type", *b.Type, hook.AuthNone, hook.AuthBasic, hook.AuthBearer, hook.AuthOAuth2)
-	if len(wrong) > 0 {
-		return a, wrong
-	}
-	a.Type = t
-	var place string
+	t := *b.Type
+	a = &hook.Auth{Type: t}
 	for _, field := range []struct {
 		name  string
 		of    hook.AuthType
@@ -61,7 +59,6 @@ func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
 		{"auth.client_secret", hook.AuthOAuth2, b.ClientSecret, &a.Secret},
 		{"auth.scope", hook.AuthOAuth2, b.Scope, &a.OAuth.Scope},
 		{"auth.audience", hook.AuthOAuth2, b.Audience, &a.OAuth.Audience},
-		{"auth.client_auth", hook.AuthOAuth2, b.ClientAuth, &place},
 	} {
 		switch {
 		case field.given == nil:
@@ -71,34 +68,32 @@ func (b authBody) auth() (a hook.Auth, errs fieldErrors) {
 			*field.to = *field.given
 		}
 	}
-	if b.ClientAuth != nil && t == hook.AuthOAuth2 {
-		chosen, wrong := choose("auth.client_auth", place, inHeader, inBody)
-		a.OAuth.InBody, errs = bool(chosen), append(errs, wrong...)
+	if b.ClientAuth != nil {
+		if a.OAuth.InBody = bool(*b.ClientAuth); t != hook.AuthOAuth2 {
+			errs.add("auth.client_auth", "is for the type "+hook.AuthOAuth2.String()+" only")
+		}
 	}
-	return a, errs
-}
-
-// masked returns the body for a record, without the secrets, and without the user name and
-// password of the URL.
-func (b authBody) masked() *authBody {
-	b.Password, b.Token, b.ClientSecret = maskedText(b.Password), maskedText(b.Token), maskedText(b.ClientSecret)
-	if b.TokenURL != nil {
-		b.TokenURL = new(maskedURL(*b.TokenURL))
+	if len(errs) > 0 {
+		return nil, errs
 	}
-	return &b
+	return a, nil
 }
 
 // viewAuth returns the authentication, with a mask in place of the secret.
-func viewAuth(a hook.Auth, secret string) *authBody {
-	view := &authBody{Type: new(a.Type.String())}
+func viewAuth(a hook.Auth) *authBody {
+	secret := orNil(a.Secret)
+	if !strings.HasPrefix(a.Secret, hook.Masked) {
+		secret = orNil(mask(a.Secret))
+	}
+	view := &authBody{Type: &a.Type}
 	switch a.Type {
 	case hook.AuthBasic:
-		view.Username, view.Password = &a.Username, &secret
+		view.Username, view.Password = &a.Username, secret
 	case hook.AuthBearer:
-		view.Token = &secret
+		view.Token = secret
 	case hook.AuthOAuth2:
-		view.TokenURL, view.ClientID, view.ClientSecret = &a.OAuth.TokenURL, &a.OAuth.ClientID, &secret
-		view.Scope, view.Audience, view.ClientAuth = orNil(a.OAuth.Scope), orNil(a.OAuth.Audience), new(clientAuth(a.OAuth.InBody).String())
+		view.TokenURL, view.ClientID, view.ClientSecret = &a.OAuth.TokenURL, &a.OAuth.ClientID, secret
+		view.Scope, view.Audience, view.ClientAuth = orNil(a.OAuth.Scope), orNil(a.OAuth.Audience), new(clientAuth(a.OAuth.InBody))
 	case hook.AuthNone:
 	}
 	return view

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -12,13 +13,13 @@ type callerView struct {
 	Name      string        `json:"name"`
 	Tenant    hook.TenantID `json:"tenant"`
 	Scopes    []hook.Scope  `json:"scopes"`
-	ExpiresAt stamp         `json:"expires_at,omitzero"`
+	ExpiresAt time.Time     `json:"expires_at,omitzero"`
 }
 
 // getCaller returns the caller of the request, without a read.
 func (h *manage) getCaller(_ context.Context, c *call) (reply, error) {
 	p := c.principal
-	view := callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: stamp(p.ExpiresAt)}
+	view := callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt}
 	if view.Scopes == nil {
 		view.Scopes = []hook.Scope{}
 	}

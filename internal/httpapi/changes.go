@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,7 +15,7 @@ import (
 // auditView is the record of a change.
 type auditView struct {
 	ID      hook.AuditID   `json:"id"`
-	At      stamp          `json:"at"`
+	At      time.Time      `json:"at"`
 	Actor   string         `json:"actor"` // key or system
 	Key     hook.KeyID     `json:"key_id,omitzero"`
 	KeyName string         `json:"key_name,omitzero"`
@@ -75,7 +76,7 @@ func (h *manage) aliases(ctx context.Context, tenant hook.TenantID, target strin
 
 func viewAudit(r hook.AuditRecord) auditView {
 	v := auditView{
-		ID: r.ID, At: stamp(r.At), Actor: "key", Key: r.Key, KeyName: r.KeyName, From: r.From, Action: r.Action,
+		ID: r.ID, At: r.At, Actor: "key", Key: r.Key, KeyName: r.KeyName, From: r.From, Action: r.Action,
 		Target: r.Target, Outcome: r.Outcome.String(), Code: r.Code,
 	}
 	if len(r.Request) > 0 { // omitzero leaves out only nil, and an empty text is not JSON

@@ -138,11 +138,16 @@ var (
 // structs, slices, maps of strings, and types that the library decodes.
 func (f *form) value(v reflect.Value) error {
 	kind := f.dec.PeekKind()
-	if v.Type() == reflect.TypeFor[jsontext.Value]() { // may be null
+	switch t := v.Type(); {
+	case t == reflect.TypeFor[jsontext.Value](): // may be null
 		return f.leaf(v)
-	}
-	if kind == 'n' {
+	case t == reflect.TypeFor[*[]byte]():
+		return f.pattern(v)
+	case kind == 'n':
 		return f.leaveOut("must not be null")
+	}
+	if read := readerOf(v.Type()); read != nil {
+		return read(f, v)
 	}
 	if v.Kind() == reflect.Pointer {
 		to := reflect.New(v.Type().Elem())
@@ -316,7 +321,7 @@ func fieldsOf(t reflect.Type) map[string][]int {
 	}
 	fields := make(map[string][]int)
 	for _, f := range reflect.VisibleFields(t) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			fields[name] = f.Index
 		}
 	}

@@ -9,8 +9,12 @@ import (
 
 // destinationOf translates a flat object: the type, and its settings that are not empty, which
 // package rule/destination checks.
-func destinationOf(fields map[string]string) (d hook.Destination, wrong hook.Fields) {
-	d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...)
+func destinationOf(fields map[string]string) (*hook.Destination, fieldErrors) {
+	var d hook.Destination
+	var wrong fieldErrors
+	if d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...); len(wrong) > 0 {
+		return nil, wrong
+	}
 	for name, value := range fields {
 		if name != "type" && value != "" {
 			if d.Settings == nil {
@@ -19,16 +23,15 @@ func destinationOf(fields map[string]string) (d hook.Destination, wrong hook.Fie
 			d.Settings[name] = value
 		}
 	}
-	return d, wrong
+	return &d, nil
 }
 
-// viewDestination is the inverse, with the external id. It returns nil for an endpoint that never
-// had an AWS destination.
+// viewDestination is the inverse, with the external id of a stored endpoint.
 func viewDestination(d hook.Destination) map[string]string {
-	if d.ExternalID == "" {
-		return nil
+	fields := map[string]string{"type": d.Type.String()}
+	if d.ExternalID != "" {
+		fields["external_id"] = d.ExternalID
 	}
-	fields := map[string]string{"type": d.Type.String(), "external_id": d.ExternalID}
 	maps.Copy(fields, d.Settings)
 	return fields
 }

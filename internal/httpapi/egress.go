@@ -9,24 +9,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// egress says which source addresses an endpoint's requests have.
-type egress string
-
-const (
-	egressShared egress = "shared" // any address of AWS in the region
-	egressFixed  egress = "fixed"  // only the addresses in egressView
-)
-
-// String returns the word of the API.
-func (e egress) String() string { return string(e) }
-
-func egressOf(e hook.Endpoint) egress {
-	if e.Fixed {
-		return egressFixed
-	}
-	return egressShared
-}
-
 // egressView holds the choices for an endpoint's region, egress, destination and signature
 // profiles. Customers put the addresses into their firewalls, and the principal into the trust
 // policy of their role.

@@ -28,8 +28,8 @@ type manage struct {
 }
 
 type rotateBody struct {
-	Secret  *string   `json:"secret"`
-	Overlap *duration `json:"overlap"`
+	Secret  *string        `json:"secret"`
+	Overlap *time.Duration `json:"overlap"`
 }
 
 // testedView names the test event in the record of the change.
@@ -63,11 +63,11 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	secret := wrong.text("secret", body.Secret)
-	fields := body.fields(wrong)
+	body.Wrong = wrong
 	if err := c.begin(ctx, "", body.masked()); err != nil {
 		return reply{}, err
 	}
-	e, secret, err := h.endpoints(c).Create(ctx, c.tenant, fields, secret)
+	e, secret, err := h.endpoints(c).Create(ctx, c.tenant, body.Fields, secret)
 	if err != nil {
 		return reply{}, fmt.Errorf("create endpoint: %w", err)
 	}
@@ -107,13 +107,11 @@ func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var body settings
-	wrong, err := decodeForm(c, maxBody, &body)
-	if err != nil {
+	var fields endpoint.Fields
+	if fields.Wrong, err = decodeForm(c, maxBody, &fields); err != nil {
 		return reply{}, err
 	}
-	fields := body.fields(wrong)
-	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), maskedFields(fields)); err != nil {
 		return reply{}, err
 	}
 	e, err := h.endpoints(c).Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
@@ -181,7 +179,7 @@ func (h *manage) endpointStatus(
 		c.target(string(s.Endpoint.ID)) // also without a change
 		view := statusView{
 			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
-			SignedBy: s.SignedBy, OldSecretsUntil: stamp(s.OldSecretsUntil),
+			SignedBy: s.SignedBy, OldSecretsUntil: s.OldSecretsUntil,
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil
 	}
@@ -198,7 +196,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	}
 	overlap := hook.DefaultRotationOverlap
 	if body.Overlap != nil {
-		overlap = time.Duration(*body.Overlap)
+		overlap = *body.Overlap
 	}
 	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
 		return reply{}, err

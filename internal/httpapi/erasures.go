@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/hook"
@@ -17,10 +18,10 @@ type erasureView struct {
 	Passes    int            `json:"passes"`
 	Removed   removedView    `json:"removed"`
 	By        hook.KeyID     `json:"by"`
-	CreatedAt stamp          `json:"created_at"`
-	UpdatedAt stamp          `json:"updated_at"`
-	EndedAt   stamp          `json:"ended_at,omitzero"`
-	ExpiresAt stamp          `json:"expires_at,omitzero"`
+	CreatedAt time.Time      `json:"created_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
+	EndedAt   time.Time      `json:"ended_at,omitzero"`
+	ExpiresAt time.Time      `json:"expires_at,omitzero"`
 }
 
 // removedView is the number of removed records of each kind.
@@ -61,10 +62,10 @@ func (h *replays) getErasure(ctx context.Context, c *call, id hook.ErasureID) (r
 func viewErasure(e erasure.Erasure) erasureView {
 	v := erasureView{
 		ID: e.ID, Tenant: e.Tenant, State: e.State(), Passes: e.Passes, Removed: removedView(e.Removed), By: e.By,
-		CreatedAt: stamp(e.CreatedAt), UpdatedAt: stamp(e.UpdatedAt), EndedAt: stamp(e.EndedAt),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, EndedAt: e.EndedAt,
 	}
 	if !e.EndedAt.IsZero() {
-		v.ExpiresAt = stamp(e.ExpiresAt)
+		v.ExpiresAt = e.ExpiresAt
 	}
 	return v
 }

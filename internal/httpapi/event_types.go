@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -26,14 +27,14 @@ type eventTypeBody struct {
 
 // eventTypeRecord holds the fields of an event type in responses and in records of changes.
 type eventTypeRecord struct {
-	Name        string `json:"event_type"`
-	Description string `json:"description"`
-	Group       string `json:"group"`
-	Archived    bool   `json:"archived"`
-	Validation  string `json:"validation,omitzero"`
-	Version     int64  `json:"version"`
-	CreatedAt   stamp  `json:"created_at"`
-	UpdatedAt   stamp  `json:"updated_at"`
+	Name        string    `json:"event_type"`
+	Description string    `json:"description"`
+	Group       string    `json:"group"`
+	Archived    bool      `json:"archived"`
+	Validation  string    `json:"validation,omitzero"`
+	Version     int64     `json:"version"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
 }
 
 type eventTypeView struct {
@@ -148,7 +149,7 @@ func compact(v jsontext.Value) []byte {
 func recordEventType(t hook.EventType) eventTypeRecord {
 	r := eventTypeRecord{
 		Name: t.Name, Description: t.Description, Group: t.Group, Archived: t.Archived, Version: t.Version,
-		CreatedAt: stamp(t.CreatedAt), UpdatedAt: stamp(t.UpdatedAt),
+		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
 	}
 	if t.Validation != 0 {
 		r.Validation = t.Validation.String()

@@ -183,11 +183,11 @@ func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Reques
 	r := ingest.Request{Type: b.Type, Payload: b.Payload, TraceParent: trace.Received(traceParent)}
 	r.IdempotencyKey = wrong.text("idempotency_key", b.IdempotencyKey)
 	if b.RetainFor != nil {
-		var given duration
-		if err := given.UnmarshalText([]byte(*b.RetainFor)); err != nil {
+		given, ok := parseDuration(*b.RetainFor)
+		if !ok {
 			wrong.add("retain_for", durationForm)
 		}
-		r.RetainFor = time.Duration(limitOf(&given))
+		r.RetainFor = limitOf(&given)
 	}
 	r.Wrong = wrong
 	return r, nil

@@ -19,12 +19,6 @@ import (
 // names.
 const maxFieldPath = 200
 
-// wrong is an error about an invalid value: the message that follows the name of the field.
-type wrong string
-
-// Error returns the text.
-func (w wrong) Error() string { return string(w) }
-
 // explain translates an error of the JSON decoder for the caller.
 func explain(err error) hook.FieldError {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -45,15 +39,7 @@ func explain(err error) hook.FieldError {
 }
 
 func complaint(e *json.SemanticError) string {
-	if own, ok := errors.AsType[wrong](e.Err); ok {
-		return own.Error()
-	}
-	switch {
-	case e.GoType == reflect.TypeFor[duration]():
-		return durationForm
-	case e.GoType == reflect.TypeFor[stamp]():
-		return stampForm
-	case e.GoType == nil:
+	if e.GoType == nil {
 		return "is not of the right type"
 	}
 	return "must be " + article(e.GoType.Kind())

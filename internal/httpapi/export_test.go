@@ -1,11 +1,16 @@
 package httpapi
 
 import (
+	"errors"
 	"io/fs"
 	"log/slog"
 	"net/http"
 	"reflect"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -26,7 +31,7 @@ func Bodies() map[string]reflect.Type {
 		"EventRequest":      reflect.TypeFor[eventBody](),
 		"BatchRequest":      reflect.TypeFor[batchBody](),
 		"EndpointCreate":    reflect.TypeFor[createBody](),
-		"EndpointFields":    reflect.TypeFor[settings](),
+		"EndpointFields":    reflect.TypeFor[endpoint.Fields](),
 		"PreviewRequest":    reflect.TypeFor[requestPreviewBody](),
 		"RotateRequest":     reflect.TypeFor[rotateBody](),
 		"TestRequest":       reflect.TypeFor[testBody](),
@@ -98,6 +103,38 @@ func Views() map[string]reflect.Type {
 		"AuditValues":        reflect.TypeFor[difference](),
 		"Problem":            reflect.TypeFor[problem](),
 	}
+}
+
+// Form returns the type that has the form of the type in a body or a view.
+func Form(t reflect.Type) reflect.Type {
+	switch t {
+	case reflect.TypeFor[hook.Auth]():
+		return reflect.TypeFor[authBody]()
+	case reflect.TypeFor[hook.Destination]():
+		return reflect.TypeFor[map[string]string]()
+	case reflect.TypeFor[hook.Material]():
+		return reflect.TypeFor[tlsBody]()
+	}
+	return t
+}
+
+// Texts lets the library decode durations and times.
+var Texts = json.WithUnmarshalers(json.JoinUnmarshalers(textOf(parseDuration), textOf(parseStamp)))
+
+func textOf[T any](parse func(string) (T, bool)) *json.Unmarshalers {
+	return json.UnmarshalFromFunc(func(dec *jsontext.Decoder, v *T) (err error) {
+		var (
+			text string
+			ok   bool
+		)
+		if err = json.UnmarshalDecode(dec, &text); err != nil {
+			return err
+		}
+		if *v, ok = parse(text); !ok {
+			return errors.New(text)
+		}
+		return nil
+	})
 }
 
 // Unmarshal decodes a body.

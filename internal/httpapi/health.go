@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
@@ -30,12 +31,12 @@ func (h *manage) listDecisions(ctx context.Context, c *call) (reply, error) {
 
 type decisionView struct {
 	Type     string             `json:"event_type"`
-	At       stamp              `json:"at"`
+	At       time.Time          `json:"at"`
 	Reason   string             `json:"reason"`
 	Figures  map[string]float64 `json:"figures"`
 	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
 }
 
 func viewDecision(n hook.Notification) decisionView {
-	return decisionView{Type: n.Type, At: stamp(n.At), Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
+	return decisionView{Type: n.Type, At: n.At, Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
 }

@@ -15,14 +15,14 @@ import (
 // endpointHealthView is the health of one endpoint.
 type endpointHealthView struct {
 	Endpoint     hook.EndpointID  `json:"endpoint_id"`
-	At           stamp            `json:"at"`
+	At           time.Time        `json:"at"`
 	Status       string           `json:"status"`
 	Condition    conditionView    `json:"condition"`
 	Speed        string           `json:"speed"` // the speed class, which decides on the lane
 	Slow         bool             `json:"slow"`
 	Fragile      bool             `json:"fragile"`
 	Warned       int              `json:"warned"`  // percent
-	Timeout      duration         `json:"timeout"` // of the next attempt
+	Timeout      time.Duration    `json:"timeout"` // of the next attempt
 	Limits       limitsView       `json:"limits"`
 	CircuitState circuitStateView `json:"circuit_state"`
 	Deliveries   countsView       `json:"deliveries"`
@@ -50,10 +50,10 @@ type countsView struct {
 
 // backlogView is what becomes of the parked deliveries if nothing changes.
 type backlogView struct {
-	PerSecond float64 `json:"per_second"` // 0: nothing leaves
-	DrainsBy  stamp   `json:"drains_by,omitzero"`
-	AtRisk    int     `json:"at_risk"`
-	FirstLoss stamp   `json:"first_loss_at,omitzero"`
+	PerSecond float64   `json:"per_second"` // 0: nothing leaves
+	DrainsBy  time.Time `json:"drains_by,omitzero"`
+	AtRisk    int       `json:"at_risk"`
+	FirstLoss time.Time `json:"first_loss_at,omitzero"`
 }
 
 type windowsView struct {
@@ -63,7 +63,7 @@ type windowsView struct {
 
 // windowView holds the counts since a time. Rates and durations without samples are left out.
 type windowView struct {
-	Since        stamp          `json:"since"`
+	Since        time.Time      `json:"since"`
 	Attempts     int            `json:"attempts"`
 	Success      *float64       `json:"success_rate,omitzero"`
 	FirstSuccess *float64       `json:"first_attempt_success_rate,omitzero"`
@@ -72,7 +72,7 @@ type windowView struct {
 	Delivered    int            `json:"delivered"`
 	Dead         int            `json:"dead"`
 	Latency      *latencyView   `json:"latency,omitzero"`
-	MeanDelivery *duration      `json:"mean_delivery_time,omitzero"`
+	MeanDelivery *time.Duration `json:"mean_delivery_time,omitzero"`
 	ByOutcome    map[string]int `json:"attempts_by_outcome"`
 	ByNumber     []int          `json:"attempts_by_number"` // first attempts, second attempts, ...
 }
@@ -80,15 +80,15 @@ type windowView struct {
 // latencyView has fractions of milliseconds, because rounding short times to milliseconds would
 // exceed the error of 5 %.
 type latencyView struct {
-	Samples int      `json:"samples"`
-	P50     duration `json:"p50"`
-	P95     duration `json:"p95"`
-	P99     duration `json:"p99"`
+	Samples int           `json:"samples"`
+	P50     time.Duration `json:"p50"`
+	P95     time.Duration `json:"p95"`
+	P99     time.Duration `json:"p99"`
 }
 
 // pipelineView is the health of the pipeline.
 type pipelineView struct {
-	At           stamp               `json:"at"`
+	At           time.Time           `json:"at"`
 	Complete     bool                `json:"complete"`
 	Queued       int                 `json:"queued"`
 	Retrying     int                 `json:"retrying"`
@@ -97,7 +97,7 @@ type pipelineView struct {
 	Reasons      map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
 	Dead         int                 `json:"dead"`
 	AtRisk       int                 `json:"at_risk"`
-	FirstLoss    stamp               `json:"first_loss_at,omitzero"`
+	FirstLoss    time.Time           `json:"first_loss_at,omitzero"`
 	Oldest       *pendingView        `json:"oldest_pending,omitzero"`
 	OpenCircuits int                 `json:"open_circuits"`
 	OpenByTenant []tenantCountView   `json:"open_circuits_by_tenant"`
@@ -116,16 +116,16 @@ type pendingView struct {
 	Delivery  hook.DeliveryID `json:"delivery_id"`
 	Tenant    hook.TenantID   `json:"tenant"`
 	State     string          `json:"state"`
-	CreatedAt stamp           `json:"created_at"`
-	Age       duration        `json:"age"`
+	CreatedAt time.Time       `json:"created_at"`
+	Age       time.Duration   `json:"age"`
 }
 
 type lastHourView struct {
-	Since        stamp     `json:"since"`
-	Delivered    int       `json:"delivered"`
-	Failed       int       `json:"failed"` // attempts
-	Dead         int       `json:"dead"`
-	MeanDelivery *duration `json:"mean_delivery_time,omitzero"`
+	Since        time.Time      `json:"since"`
+	Delivered    int            `json:"delivered"`
+	Failed       int            `json:"failed"` // attempts
+	Dead         int            `json:"dead"`
+	MeanDelivery *time.Duration `json:"mean_delivery_time,omitzero"`
 }
 
 // queuesView holds the queues by the names of package config.
@@ -158,14 +158,14 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 	}
 	return endpointHealthView{
 		Endpoint:     h.Status.Endpoint.ID,
-		At:           stamp(h.At),
+		At:           h.At,
 		Status:       h.Status.Endpoint.Status.String(),
 		Condition:    viewCondition(h.Condition),
 		Speed:        h.Status.Gate.SpeedAtNow(h.At).String(),
 		Slow:         flags.Slow,
 		Fragile:      flags.Fragile,
 		Warned:       flags.Warned,
-		Timeout:      duration(timeout),
+		Timeout:      timeout,
 		Limits:       viewLimits(h.Status),
 		CircuitState: viewCircuitState(h.Status),
 		Deliveries: countsView{
@@ -183,7 +183,7 @@ func viewBacklog(f *drain.Forecast) *backlogView {
 		return nil
 	}
 	return &backlogView{
-		PerSecond: f.PerSecond, DrainsBy: stamp(f.DrainsBy.Truncate(time.Second)), AtRisk: f.AtRisk, FirstLoss: stamp(f.FirstLoss.Truncate(time.Second)),
+		PerSecond: f.PerSecond, DrainsBy: f.DrainsBy.Truncate(time.Second), AtRisk: f.AtRisk, FirstLoss: f.FirstLoss.Truncate(time.Second),
 	}
 }
 
@@ -207,7 +207,7 @@ func viewLimits(s endpoint.Status) limitsView {
 
 func viewWindow(w status.Window) windowView {
 	v := windowView{
-		Since:        stamp(w.Since),
+		Since:        w.Since,
 		Attempts:     w.Attempts(),
 		Success:      known(w.SuccessRate(), w.Attempts()),
 		FirstSuccess: known(w.FirstRate(), w.Numbers[1]),
@@ -237,16 +237,16 @@ func known(rate float64, n int) *float64 {
 }
 
 // viewMean returns the mean time from creation to delivery; nil without deliveries.
-func viewMean(w status.Window) *duration {
+func viewMean(w status.Window) *time.Duration {
 	if w.Delivered == 0 {
 		return nil
 	}
-	return new(duration(w.MeanAge().Truncate(time.Millisecond)))
+	return new(w.MeanAge().Truncate(time.Millisecond))
 }
 
 func viewPipeline(p status.Pipeline) pipelineView {
 	v := pipelineView{
-		At:           stamp(p.At),
+		At:           p.At,
 		Complete:     p.Complete,
 		Queued:       p.Queued(),
 		Retrying:     p.Waiting.Retrying,
@@ -255,11 +255,11 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		Reasons:      viewReasons(p.Waiting.Reasons),
 		Dead:         p.Dead,
 		AtRisk:       p.Waiting.AtRisk,
-		FirstLoss:    stamp(p.Waiting.FirstLoss),
+		FirstLoss:    p.Waiting.FirstLoss,
 		OpenByTenant: viewOpen(p.OpenCircuits),
 		Attention:    viewAttention(p.Attention),
 		LastHour: lastHourView{
-			Since:        stamp(p.Hour.Since),
+			Since:        p.Hour.Since,
 			Delivered:    p.Hour.Delivered,
 			Failed:       p.Hour.Attempts() - p.Hour.Classes[hook.ClassDelivered],
 			Dead:         p.Hour.Dead,
@@ -285,8 +285,8 @@ func viewPipeline(p status.Pipeline) pipelineView {
 	}
 	if d := p.Oldest; !d.CreatedAt.IsZero() {
 		v.Oldest = &pendingView{
-			Delivery: d.ID, Tenant: d.Tenant, State: d.State.String(), CreatedAt: stamp(d.CreatedAt),
-			Age: duration(p.At.Sub(d.CreatedAt)),
+			Delivery: d.ID, Tenant: d.Tenant, State: d.State.String(), CreatedAt: d.CreatedAt,
+			Age: p.At.Sub(d.CreatedAt),
 		}
 	}
 	return v

@@ -28,7 +28,7 @@ func (h *manage) getEvent(ctx context.Context, c *call, id hook.EventID) (reply,
 // encodeEvent appends the payload byte for byte as it was posted and signed. The JSON encoder
 // would drop white space.
 func encodeEvent(e hook.Event) ([]byte, error) {
-	raw, err := json.Marshal(viewEvent(e))
+	raw, err := json.Marshal(viewEvent(e), written)
 	if err != nil {
 		return nil, fmt.Errorf("encode event %s: %w", e.ID, err)
 	}

@@ -18,9 +18,9 @@ type eventView struct {
 	TraceParent    string            `json:"traceparent,omitzero"`
 	TraceID        string            `json:"trace_id,omitzero"`
 	Endpoints      []hook.EndpointID `json:"endpoints"`
-	AcceptedAt     stamp             `json:"accepted_at"`
-	ExpiresAt      stamp             `json:"expires_at"`
-	ErasedAt       stamp             `json:"erased_at,omitzero"` // of the payload
+	AcceptedAt     time.Time         `json:"accepted_at"`
+	ExpiresAt      time.Time         `json:"expires_at"`
+	ErasedAt       time.Time         `json:"erased_at,omitzero"` // of the payload
 }
 
 type deliveryView struct {
@@ -32,13 +32,13 @@ type deliveryView struct {
 	State         string          `json:"state"`
 	Reason        hook.Reason     `json:"reason,omitzero"`
 	Attempts      int             `json:"attempts"`
-	CreatedAt     stamp           `json:"created_at"`
-	UpdatedAt     stamp           `json:"updated_at"`
-	NextAttemptAt stamp           `json:"next_attempt_at,omitzero"`
-	GivesUpAt     stamp           `json:"gives_up_at,omitzero"` // of a waiting delivery
+	CreatedAt     time.Time       `json:"created_at"`
+	UpdatedAt     time.Time       `json:"updated_at"`
+	NextAttemptAt time.Time       `json:"next_attempt_at,omitzero"`
+	GivesUpAt     time.Time       `json:"gives_up_at,omitzero"` // of a waiting delivery
 	Last          *outcomeView    `json:"last,omitzero"`
 	ReplayedAs    hook.DeliveryID `json:"replayed_as,omitzero"`
-	ReplayedAt    stamp           `json:"replayed_at,omitzero"`
+	ReplayedAt    time.Time       `json:"replayed_at,omitzero"`
 	Replay        hook.JobID      `json:"replay_id,omitzero"`
 	By            hook.KeyID      `json:"by,omitzero"`
 	Note          string          `json:"note,omitzero"`
@@ -50,9 +50,9 @@ type outcomeView struct {
 	Error      string            `json:"error,omitzero"`
 	URL        string            `json:"url,omitzero"`
 	Region     string            `json:"region,omitzero"` // of the sender; absent: the deployment's own
-	Duration   duration          `json:"duration"`
+	Duration   time.Duration     `json:"duration"`
 	Phases     phasesView        `json:"phases,omitzero"` // of an attempt with a record of its own
-	RetryAfter duration          `json:"retry_after,omitzero"`
+	RetryAfter time.Duration     `json:"retry_after,omitzero"`
 	Shape      string            `json:"shape,omitzero"` // absent: raw
 	Body       string            `json:"body,omitzero"`
 	Headers    map[string]string `json:"response_headers,omitempty"` // of a failed attempt
@@ -60,17 +60,17 @@ type outcomeView struct {
 }
 
 type phasesView struct {
-	DNS       duration `json:"dns,omitzero"`
-	Connect   duration `json:"connect,omitzero"`
-	TLS       duration `json:"tls,omitzero"`
-	FirstByte duration `json:"first_byte,omitzero"`
+	DNS       time.Duration `json:"dns,omitzero"`
+	Connect   time.Duration `json:"connect,omitzero"`
+	TLS       time.Duration `json:"tls,omitzero"`
+	FirstByte time.Duration `json:"first_byte,omitzero"`
 }
 
 func viewPhases(p hook.Phases) phasesView {
 	const least = 100 * time.Microsecond
 	return phasesView{
-		DNS: duration(p.DNS.Truncate(least)), Connect: duration(p.Connect.Truncate(least)), TLS: duration(p.TLS.Truncate(least)),
-		FirstByte: duration(p.FirstByte.Truncate(least)),
+		DNS: p.DNS.Truncate(least), Connect: p.Connect.Truncate(least), TLS: p.TLS.Truncate(least),
+		FirstByte: p.FirstByte.Truncate(least),
 	}
 }
 
@@ -79,9 +79,9 @@ type attemptView struct {
 	Endpoint  hook.EndpointID `json:"endpoint_id"`
 	Number    int             `json:"number"`
 	Trigger   hook.Trigger    `json:"trigger"`
-	StartedAt stamp           `json:"started_at"`
+	StartedAt time.Time       `json:"started_at"`
 	outcomeView
-	NextAttemptAt stamp          `json:"next_attempt_at,omitzero"`
+	NextAttemptAt time.Time      `json:"next_attempt_at,omitzero"`
 	Batch         *coalescedView `json:"batch,omitzero"`
 }
 
@@ -108,7 +108,7 @@ func viewBatch(b *hook.Batch) *coalescedView {
 type deliveryDetailView struct {
 	deliveryView
 	History   []attemptView `json:"history"`
-	PlannedAt []stamp       `json:"planned_at"`
+	PlannedAt []time.Time   `json:"planned_at"`
 }
 
 func viewEvent(e hook.Event) eventView {
@@ -119,9 +119,9 @@ func viewEvent(e hook.Event) eventView {
 		TraceParent:    e.TraceParent,
 		TraceID:        trace.Of(&e).String(),
 		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
-		AcceptedAt:     stamp(e.AcceptedAt),
-		ExpiresAt:      stamp(e.ExpiresAt),
-		ErasedAt:       stamp(e.ErasedAt),
+		AcceptedAt:     e.AcceptedAt,
+		ExpiresAt:      e.ExpiresAt,
+		ErasedAt:       e.ErasedAt,
 	}
 	for i, target := range e.Targets {
 		v.Endpoints[i] = target.Endpoint
@@ -140,10 +140,10 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 		State:         d.State.String(),
 		Reason:        d.Reason,
 		Attempts:      d.Attempts,
-		CreatedAt:     stamp(d.CreatedAt),
-		UpdatedAt:     stamp(d.UpdatedAt),
-		NextAttemptAt: stamp(d.NextAttemptAt),
-		ReplayedAt:    stamp(d.Replayed.At),
+		CreatedAt:     d.CreatedAt,
+		UpdatedAt:     d.UpdatedAt,
+		NextAttemptAt: d.NextAttemptAt,
+		ReplayedAt:    d.Replayed.At,
 		Replay:        d.Job,
 		By:            d.By,
 		Note:          d.Note,
@@ -171,7 +171,7 @@ func (h *manage) listOfDeliveries(
 		return list, err
 	}, func(d hook.Delivery) deliveryView {
 		v := c.viewDelivery(d)
-		v.GivesUpAt = stamp(givesUp[d.ID])
+		v.GivesUpAt = givesUp[d.ID]
 		return v
 	})
 }
@@ -186,9 +186,9 @@ func (c *call) viewOutcome(o hook.Outcome) outcomeView {
 		Error:      o.Error,
 		URL:        o.URL,
 		Region:     o.Region,
-		Duration:   duration(o.Duration.Truncate(time.Millisecond)),
+		Duration:   o.Duration.Truncate(time.Millisecond),
 		Phases:     viewPhases(o.Phases),
-		RetryAfter: duration(o.RetryAfter),
+		RetryAfter: o.RetryAfter,
 		Shape:      o.Shape,
 		Body:       string(o.Body),
 		Headers:    o.Headers,
@@ -215,9 +215,9 @@ func (c *call) viewAttempt(a hook.Attempt) attemptView {
 		Endpoint:      a.Delivery.Endpoint,
 		Number:        a.Number,
 		Trigger:       a.Trigger,
-		StartedAt:     stamp(a.StartedAt),
+		StartedAt:     a.StartedAt,
 		outcomeView:   c.viewOutcome(a.Outcome),
-		NextAttemptAt: stamp(a.NextAttemptAt),
+		NextAttemptAt: a.NextAttemptAt,
 		Batch:         viewBatch(a.Outcome.Batch),
 	}
 }
@@ -226,14 +226,14 @@ func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
 	v := deliveryDetailView{
 		deliveryView: c.viewDelivery(s.Delivery),
 		History:      make([]attemptView, len(s.Attempts)),
-		PlannedAt:    make([]stamp, len(s.Planned)),
+		PlannedAt:    make([]time.Time, len(s.Planned)),
 	}
-	v.GivesUpAt = stamp(s.GivesUpAt)
+	v.GivesUpAt = s.GivesUpAt
 	for i, a := range s.Attempts {
 		v.History[i] = c.viewAttempt(a)
 	}
 	for i, t := range s.Planned {
-		v.PlannedAt[i] = stamp(t)
+		v.PlannedAt[i] = t
 	}
 	return v
 }

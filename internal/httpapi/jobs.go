@@ -24,14 +24,14 @@ type jobBody struct {
 }
 
 type filterBody struct {
-	Endpoint *string  `json:"endpoint"`
-	State    *string  `json:"state"`
-	Types    []string `json:"event_types"`
-	Since    stamp    `json:"since"`
-	Until    stamp    `json:"until"`
-	Class    *string  `json:"class"`
-	Status   *int     `json:"status"`
-	Died     stamp    `json:"died_since"`
+	Endpoint *string   `json:"endpoint"`
+	State    *string   `json:"state"`
+	Types    []string  `json:"event_types"`
+	Since    time.Time `json:"since"`
+	Until    time.Time `json:"until"`
+	Class    *string   `json:"class"`
+	Status   *int      `json:"status"`
+	Died     time.Time `json:"died_since"`
 }
 
 // The actions of a job.
@@ -57,12 +57,12 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 		Endpoint: wrong.text("filter.endpoint", b.Filter.Endpoint),
 		State:    hook.StateDead,
 		Types:    b.Filter.Types,
-		From:     time.Time(b.Filter.Since),
-		To:       time.Time(b.Filter.Until),
+		From:     b.Filter.Since,
+		To:       b.Filter.Until,
 		Rate:     replay.DefaultRate,
 		By:       by,
 
-		DiedSince: time.Time(b.Filter.Died),
+		DiedSince: b.Filter.Died,
 		Expected:  b.Expected,
 		Discard:   b.Action != nil && *b.Action == actionDiscard,
 	}

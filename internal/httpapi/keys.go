@@ -16,7 +16,7 @@ type keyBody struct {
 	Name      string        `json:"name"`
 	Tenant    hook.TenantID `json:"tenant"`
 	Scopes    []hook.Scope  `json:"scopes"`
-	ExpiresAt stamp         `json:"expires_at"`
+	ExpiresAt time.Time     `json:"expires_at"`
 	Networks  *[]string     `json:"allowed_networks"`
 }
 
@@ -26,8 +26,8 @@ type keyRecord struct {
 	Name      string         `json:"name"`
 	Tenant    hook.TenantID  `json:"tenant"`
 	Scopes    []hook.Scope   `json:"scopes"`
-	CreatedAt stamp          `json:"created_at"`
-	ExpiresAt stamp          `json:"expires_at,omitzero"`
+	CreatedAt time.Time      `json:"created_at"`
+	ExpiresAt time.Time      `json:"expires_at,omitzero"`
 	Networks  []netip.Prefix `json:"allowed_networks,omitempty"`
 }
 
@@ -48,7 +48,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: time.Time(body.ExpiresAt), Wrong: wrong}
+	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt, Wrong: wrong}
 	if body.Networks != nil {
 		q.Networks = *body.Networks
 	}
@@ -94,5 +94,5 @@ func viewKey(k hook.APIKey) keyView {
 }
 
 func recordOf(k hook.APIKey) keyRecord {
-	return keyRecord{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: stamp(k.CreatedAt), ExpiresAt: stamp(k.ExpiresAt), Networks: k.Networks}
+	return keyRecord{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, Networks: k.Networks}
 }

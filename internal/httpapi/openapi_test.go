@@ -259,7 +259,7 @@ func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ refle
 	var always []string
 	for _, field := range reflect.VisibleFields(typ) {
 		tag, ok := field.Tag.Lookup("json")
-		if !ok {
+		if !ok || tag == "-" {
 			continue // embedded: the fields of the embedded struct are visible, too
 		}
 		name, options, _ := strings.Cut(tag, ",")
@@ -283,6 +283,7 @@ func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ refle
 		for inner.Kind() == reflect.Pointer || inner.Kind() == reflect.Slice && inner.Elem().Kind() != reflect.Uint8 {
 			inner = inner.Elem()
 		}
+		inner = httpapi.Form(inner)
 		property := s.Properties[name]
 		if property == nil || inner.Kind() != reflect.Struct {
 			continue

@@ -16,8 +16,8 @@ import (
 const maxCodeBody = 1 << 10
 
 type portalLinkBody struct {
-	TTL    *duration    `json:"ttl"`
-	Scopes []hook.Scope `json:"scopes"`
+	TTL    *time.Duration `json:"ttl"`
+	Scopes []hook.Scope   `json:"scopes"`
 }
 
 // portalLinkView is a new link to the portal with its code, which no other response contains.
@@ -26,8 +26,8 @@ type portalLinkView struct {
 	KeyID     hook.KeyID    `json:"key_id"`
 	Tenant    hook.TenantID `json:"tenant"`
 	Scopes    []hook.Scope  `json:"scopes"`
-	OpenUntil stamp         `json:"open_until"`
-	ExpiresAt stamp         `json:"expires_at"`
+	OpenUntil time.Time     `json:"open_until"`
+	ExpiresAt time.Time     `json:"expires_at"`
 }
 
 func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
@@ -37,7 +37,7 @@ func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
 	}
 	ttl := apikey.DefaultPortalTTL
 	if body.TTL != nil {
-		ttl = time.Duration(*body.TTL)
+		ttl = *body.TTL
 	}
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
@@ -50,7 +50,7 @@ func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
 	c.changed(nil, recordOf(l.APIKey()))
 	view := portalLinkView{
 		URL: portalURL(c.r.Host, c.tenant, code), KeyID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes,
-		OpenUntil: stamp(l.OpenUntil), ExpiresAt: stamp(l.ExpiresAt),
+		OpenUntil: l.OpenUntil, ExpiresAt: l.ExpiresAt,
 	}
 	return reply{status: http.StatusCreated, body: view}, nil
 }
@@ -95,7 +95,7 @@ type portalSessionView struct {
 	KeyID     hook.KeyID    `json:"key_id"`
 	Tenant    hook.TenantID `json:"tenant"`
 	Scopes    []hook.Scope  `json:"scopes"`
-	ExpiresAt stamp         `json:"expires_at"`
+	ExpiresAt time.Time     `json:"expires_at"`
 }
 
 // openPortalSession exchanges the code of a link for a key. The caller has no key, so only a
@@ -117,6 +117,6 @@ func (h *manage) openPortalSession(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, fmt.Errorf("open portal: %w", err)
 	}
-	view := portalSessionView{Key: key, KeyID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes, ExpiresAt: stamp(l.ExpiresAt)}
+	view := portalSessionView{Key: key, KeyID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes, ExpiresAt: l.ExpiresAt}
 	return reply{status: http.StatusCreated, body: view}, nil
 }

@@ -17,8 +17,8 @@ type requestPreviewBody struct {
 	Event          *string        `json:"event_id"`
 	Type           *string        `json:"event_type"`
 	Payload        jsontext.Value `json:"payload"`
-	Filter         jsontext.Value `json:"filter"`
-	Envelope       *string        `json:"envelope"`
+	Filter         *[]byte        `json:"filter"`
+	Envelope       *hook.Envelope `json:"envelope"`
 	Transformation *string        `json:"transformation"`
 }
 
@@ -55,7 +55,7 @@ func (h *manage) previewEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors) {
-	q := preview.Query{Payload: b.Payload, Filter: filterOf(b.Filter), Transformation: b.Transformation}
+	q := preview.Query{Payload: b.Payload, Filter: b.Filter, Envelope: b.Envelope, Transformation: b.Transformation}
 	var wrong []hook.FieldError
 	switch {
 	case (b.Event != nil) == (b.Type != nil):
@@ -69,8 +69,6 @@ func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors)
 		q.ID = hook.EventID(*b.Event)
 	}
 	set(&q.Type, b.Type)
-	envelope, faults := envelopeOf(b.Envelope)
-	q.Envelope, wrong = envelope, append(wrong, faults...)
 	return q, hook.AlsoWrong(errs, wrong)
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"surehook.example/surehook/internal/delivery/source"
 	"surehook.example/surehook/internal/hook"
@@ -18,21 +19,21 @@ const (
 
 // rejectView is a wrong message of the events queue. The fields are those of its attributes.
 type rejectView struct {
-	ID             string `json:"id"` // of the first message
-	Reason         string `json:"reason,omitzero"`
-	SentAt         stamp  `json:"sent_at"`
-	RejectedAt     stamp  `json:"rejected_at"`
-	Tenant         string `json:"tenant,omitzero"`
-	EventType      string `json:"event_type,omitzero"`
-	IdempotencyKey string `json:"idempotency_key,omitzero"`
-	Body           string `json:"body"`
-	Cut            bool   `json:"cut"` // only the start of the body is shown
+	ID             string    `json:"id"` // of the first message
+	Reason         string    `json:"reason,omitzero"`
+	SentAt         time.Time `json:"sent_at"`
+	RejectedAt     time.Time `json:"rejected_at"`
+	Tenant         string    `json:"tenant,omitzero"`
+	EventType      string    `json:"event_type,omitzero"`
+	IdempotencyKey string    `json:"idempotency_key,omitzero"`
+	Body           string    `json:"body"`
+	Cut            bool      `json:"cut"` // only the start of the body is shown
 }
 
 func viewReject(m source.Message) rejectView {
 	id, at := m.First()
 	return rejectView{
-		ID: cut(id, maxName), SentAt: stamp(at), RejectedAt: stamp(m.SentAt), Reason: cut(m.Reason(), maxReason), Tenant: cut(m.Attributes[source.AttrTenant], maxName),
+		ID: cut(id, maxName), SentAt: at, RejectedAt: m.SentAt, Reason: cut(m.Reason(), maxReason), Tenant: cut(m.Attributes[source.AttrTenant], maxName),
 		EventType: cut(m.Attributes[source.AttrEventType], maxName), IdempotencyKey: cut(m.Attributes[source.AttrIdempotencyKey], 255),
 		Body: cut(m.Body, maxExcerpt), Cut: len(m.Body) > maxExcerpt,
 	}

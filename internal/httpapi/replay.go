@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/delivery/replay"
@@ -188,8 +189,8 @@ func (h *replays) end(
 
 // erasedChange is an erasure in the record of the change.
 type erasedChange struct {
-	ErasedAt  stamp `json:"erased_at"`
-	Cancelled int   `json:"cancelled"`
+	ErasedAt  time.Time `json:"erased_at"`
+	Cancelled int       `json:"cancelled"`
 }
 
 func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (reply, error) {
@@ -200,6 +201,6 @@ func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (r
 	if err != nil {
 		return reply{}, fmt.Errorf("erase payload: %w", err)
 	}
-	c.changed(nil, erasedChange{stamp(erased.Event.ErasedAt), erased.Cancelled})
+	c.changed(nil, erasedChange{erased.Event.ErasedAt, erased.Cancelled})
 	return reply{status: http.StatusNoContent}, nil
 }

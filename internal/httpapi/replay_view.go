@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"time"
+
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 )
@@ -30,21 +32,21 @@ type jobView struct {
 	Skipped   int                 `json:"skipped"`
 	SkippedBy map[replay.Skip]int `json:"skipped_by_reason,omitempty"`
 	By        hook.KeyID          `json:"by"`
-	CreatedAt stamp               `json:"created_at"`
-	UpdatedAt stamp               `json:"updated_at"`
-	EndedAt   stamp               `json:"ended_at,omitzero"`
-	ExpiresAt stamp               `json:"expires_at,omitzero"` // of an ended job
+	CreatedAt time.Time           `json:"created_at"`
+	UpdatedAt time.Time           `json:"updated_at"`
+	EndedAt   time.Time           `json:"ended_at,omitzero"`
+	ExpiresAt time.Time           `json:"expires_at,omitzero"` // of an ended job
 }
 
 type filterView struct {
 	Endpoint hook.EndpointID `json:"endpoint,omitzero"`
 	State    string          `json:"state,omitzero"`
 	Types    []string        `json:"event_types,omitempty"`
-	Since    stamp           `json:"since,omitzero"`
-	Until    stamp           `json:"until,omitzero"`
+	Since    time.Time       `json:"since,omitzero"`
+	Until    time.Time       `json:"until,omitzero"`
 	Class    string          `json:"class,omitzero"`
 	Status   int             `json:"status,omitzero"`
-	Died     stamp           `json:"died_since,omitzero"`
+	Died     time.Time       `json:"died_since,omitzero"`
 }
 
 // progressView is a job with the states of the enqueued deliveries.
@@ -76,10 +78,10 @@ func viewJob(j replay.Job) jobView {
 			Endpoint: j.Filter.Endpoint,
 			State:    j.Filter.State.String(),
 			Types:    j.Filter.Types,
-			Since:    stamp(j.Filter.From),
-			Until:    stamp(j.Filter.To),
+			Since:    j.Filter.From,
+			Until:    j.Filter.To,
 			Status:   j.Filter.Cause.Status,
-			Died:     stamp(j.Filter.DiedSince),
+			Died:     j.Filter.DiedSince,
 		},
 		Action:    actionReplay,
 		Rate:      j.Rate,
@@ -90,9 +92,9 @@ func viewJob(j replay.Job) jobView {
 		Skipped:   j.Skipped,
 		SkippedBy: j.SkippedBy,
 		By:        j.By,
-		CreatedAt: stamp(j.CreatedAt),
-		UpdatedAt: stamp(j.UpdatedAt),
-		EndedAt:   stamp(j.EndedAt),
+		CreatedAt: j.CreatedAt,
+		UpdatedAt: j.UpdatedAt,
+		EndedAt:   j.EndedAt,
 	}
 	if j.Discards {
 		v.Action = actionDiscard
@@ -104,7 +106,7 @@ func viewJob(j replay.Job) jobView {
 		v.Filter.Class = cause.Class.String()
 	}
 	if !j.EndedAt.IsZero() {
-		v.ExpiresAt = stamp(j.ExpiresAt)
+		v.ExpiresAt = j.ExpiresAt
 	}
 	if v.AddTo = j.Filter.AddTo; v.AddTo != "" {
 		v.Filter.State = "" // the events of all states

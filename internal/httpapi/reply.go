@@ -57,7 +57,7 @@ func (a *reply) encode() error {
 // marshal returns the JSON of a response or of a part of one. What endpoints respond may contain
 // invalid UTF-8, which is replaced by U+FFFD.
 func marshal(v any) ([]byte, error) {
-	raw, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	raw, err := json.Marshal(v, written, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, fmt.Errorf("encode response: %w", err)
 	}

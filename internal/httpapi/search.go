@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/hook"
@@ -20,7 +21,7 @@ type foundView struct {
 	Tenant hook.TenantID `json:"tenant"`
 	Name   string        `json:"name,omitzero"`
 	State  string        `json:"state,omitzero"`
-	At     stamp         `json:"at,omitzero"`
+	At     time.Time     `json:"at,omitzero"`
 }
 
 // search finds records by an id, of the tenant in the path or of all tenants. Replay jobs are
@@ -38,7 +39,7 @@ func (h *manage) search(ctx context.Context, c *call) (reply, error) {
 func viewFound(all []search.Found) searchView {
 	view := searchView{Data: make([]foundView, len(all))}
 	for i, found := range all {
-		view.Data[i] = foundView{Kind: found.Kind, ID: found.ID, Tenant: found.Tenant, Name: found.Name, State: found.State, At: stamp(found.At)}
+		view.Data[i] = foundView{Kind: found.Kind, ID: found.ID, Tenant: found.Tenant, Name: found.Name, State: found.State, At: found.At}
 	}
 	return view
 }

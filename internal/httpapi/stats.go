@@ -81,8 +81,8 @@ func (errs *fieldErrors) grouping(values url.Values, endpoint bool) status.Group
 
 // statsView holds statistics.
 type statsView struct {
-	Since     stamp          `json:"since"`
-	Until     stamp          `json:"until"`
+	Since     time.Time      `json:"since"`
+	Until     time.Time      `json:"until"`
 	Endpoints int            `json:"endpoints"`
 	Data      []statsRowView `json:"data"`
 }
@@ -96,7 +96,7 @@ type pipelineStatsView struct {
 // statsRowView holds the figures of a group. Rates and durations without samples are left out,
 // and rows of event types lack the fields that only endpoints have.
 type statsRowView struct {
-	Hour         *stamp          `json:"hour,omitzero"`
+	Hour         *time.Time      `json:"hour,omitzero"`
 	Tenant       hook.TenantID   `json:"tenant,omitzero"`
 	Endpoint     hook.EndpointID `json:"endpoint_id,omitzero"`
 	Type         string          `json:"event_type,omitzero"`
@@ -108,14 +108,14 @@ type statsRowView struct {
 	Delivered    int             `json:"delivered"`
 	Dead         int             `json:"dead"`
 	Latency      *latencyView    `json:"latency,omitzero"`
-	MeanDelivery *duration       `json:"mean_delivery_time,omitzero"`
+	MeanDelivery *time.Duration  `json:"mean_delivery_time,omitzero"`
 	ByOutcome    map[string]int  `json:"attempts_by_outcome,omitzero"`
 	ByNumber     []int           `json:"attempts_by_number"`
 	DeliveredAt  []int           `json:"delivered_by_attempt"`
 }
 
 func viewStats(s status.Statistics) statsView {
-	v := statsView{Since: stamp(s.Since), Until: stamp(s.Until), Endpoints: s.Endpoints, Data: make([]statsRowView, len(s.Rows))}
+	v := statsView{Since: s.Since, Until: s.Until, Endpoints: s.Endpoints, Data: make([]statsRowView, len(s.Rows))}
 	for i, r := range s.Rows {
 		v.Data[i] = viewStatsRow(r)
 	}
@@ -139,19 +139,19 @@ func viewStatsRow(r status.StatsRow) statsRowView {
 		DeliveredAt:  viewNumbers(r.DeliveredAt[:]),
 	}
 	if !r.Hour.IsZero() {
-		v.Hour = new(stamp(r.Hour))
+		v.Hour = new(r.Hour)
 	}
 	if n, percentile := r.Latency(); n > 0 {
 		v.Latency = viewLatency(n, percentile)
 	}
 	if r.Waited > 0 && r.Delivered > 0 {
-		v.MeanDelivery = new(duration((r.Waited / time.Duration(r.Delivered)).Truncate(time.Millisecond)))
+		v.MeanDelivery = new((r.Waited / time.Duration(r.Delivered)).Truncate(time.Millisecond))
 	}
 	return v
 }
 
 func viewLatency(samples int, percentile func(p float64) time.Duration) *latencyView {
-	at := func(p float64) duration { return duration(percentile(p).Truncate(time.Microsecond)) }
+	at := func(p float64) time.Duration { return percentile(p).Truncate(time.Microsecond) }
 	return &latencyView{Samples: samples, P50: at(50), P95: at(95), P99: at(99)}
 }
 

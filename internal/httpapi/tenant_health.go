@@ -44,15 +44,15 @@ func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 // conditionView is the condition of an endpoint.
 type conditionView struct {
 	State  string      `json:"state"`
-	Since  stamp       `json:"since,omitzero"`
+	Since  time.Time   `json:"since,omitzero"`
 	Class  string      `json:"class,omitzero"`
 	Reason hook.Reason `json:"reason,omitzero"`
 }
 
 // tenantHealthView is the health of a tenant's endpoints.
 type tenantHealthView struct {
-	At        stamp                 `json:"at"`
-	Since     stamp                 `json:"since"`
+	At        time.Time             `json:"at"`
+	Since     time.Time             `json:"since"`
 	Endpoints int                   `json:"endpoints"` // all that match, even those without a row
 	Waiting   waitingView           `json:"waiting"`
 	Data      []endpointSummaryView `json:"data"`
@@ -66,7 +66,7 @@ type waitingView struct {
 	Parked    int                 `json:"parked"`
 	Reasons   map[hook.Reason]int `json:"parked_by_reason"` // of the oldest parked deliveries of each endpoint
 	AtRisk    int                 `json:"at_risk"`
-	FirstLoss stamp               `json:"first_loss_at,omitzero"`
+	FirstLoss time.Time           `json:"first_loss_at,omitzero"`
 }
 
 // endpointSummaryView is an endpoint in the health of a tenant. Rates and durations without
@@ -84,16 +84,16 @@ type endpointSummaryView struct {
 	Failed    int                `json:"failed"` // attempts
 	Dead      int                `json:"dead"`
 	Success   *float64           `json:"success_rate,omitzero"`
-	P95       *duration          `json:"latency_p95,omitzero"`
+	P95       *time.Duration     `json:"latency_p95,omitzero"`
 	Hours     []endpointHourView `json:"hours"`
 }
 
 // endpointHourView holds the counts of one clock hour.
 type endpointHourView struct {
-	Hour      stamp `json:"hour"`
-	Delivered int   `json:"delivered"`
-	Failed    int   `json:"failed"` // attempts
-	Dead      int   `json:"dead"`
+	Hour      time.Time `json:"hour"`
+	Delivered int       `json:"delivered"`
+	Failed    int       `json:"failed"` // attempts
+	Dead      int       `json:"dead"`
 }
 
 // attentionView is the endpoints of a tenant that need attention for one cause.
@@ -111,24 +111,24 @@ type worstView struct {
 	Endpoint hook.EndpointID `json:"endpoint_id"`
 	UID      string          `json:"uid"`
 	URL      string          `json:"url"`
-	Since    stamp           `json:"since,omitzero"`
+	Since    time.Time       `json:"since,omitzero"`
 	harmView
 }
 
 // harmView is the damage that a condition does.
 type harmView struct {
-	Dead      int   `json:"dead"`    // of any age
-	Waiting   int   `json:"waiting"` // retrying and parked
-	AtRisk    int   `json:"at_risk"`
-	FirstLoss stamp `json:"first_loss_at,omitzero"`
+	Dead      int       `json:"dead"`    // of any age
+	Waiting   int       `json:"waiting"` // retrying and parked
+	AtRisk    int       `json:"at_risk"`
+	FirstLoss time.Time `json:"first_loss_at,omitzero"`
 }
 
 func viewHarm(h *status.EndpointHarm) harmView {
-	return harmView{Dead: h.Dead, Waiting: h.Waiting, AtRisk: h.AtRisk, FirstLoss: stamp(h.FirstLoss)}
+	return harmView{Dead: h.Dead, Waiting: h.Waiting, AtRisk: h.AtRisk, FirstLoss: h.FirstLoss}
 }
 
 func viewCondition(c condition.Condition) conditionView {
-	v := conditionView{State: c.State.String(), Since: stamp(c.Since), Reason: c.Reason}
+	v := conditionView{State: c.State.String(), Since: c.Since, Reason: c.Reason}
 	if c.Class != 0 {
 		v.Class = c.Class.String()
 	}
@@ -138,10 +138,10 @@ func viewCondition(c condition.Condition) conditionView {
 // viewTenantHealth returns at most limit rows.
 func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
 	v := tenantHealthView{
-		At: stamp(h.At), Since: stamp(h.Since), Endpoints: len(h.Endpoints),
+		At: h.At, Since: h.Since, Endpoints: len(h.Endpoints),
 		Waiting: waitingView{
 			Complete: h.Complete, Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
-			AtRisk: h.Waiting.AtRisk, FirstLoss: stamp(h.Waiting.FirstLoss),
+			AtRisk: h.Waiting.AtRisk, FirstLoss: h.Waiting.FirstLoss,
 		},
 	}
 	v.Data = make([]endpointSummaryView, min(len(h.Endpoints), limit))
@@ -161,11 +161,11 @@ func viewEndpointSummary(s *status.EndpointSummary) endpointSummaryView {
 		v.Success = new(float64(s.Successes) / float64(s.Attempts))
 	}
 	if s.P95 > 0 {
-		v.P95 = new(duration(s.P95.Truncate(time.Microsecond)))
+		v.P95 = new(s.P95.Truncate(time.Microsecond))
 	}
 	for _, h := range s.Hours {
 		if h.Delivered > 0 || h.Failed > 0 || h.Dead > 0 {
-			v.Hours = append(v.Hours, endpointHourView{Hour: stamp(h.Start), Delivered: h.Delivered, Failed: h.Failed, Dead: h.Dead})
+			v.Hours = append(v.Hours, endpointHourView{Hour: h.Start, Delivered: h.Delivered, Failed: h.Failed, Dead: h.Dead})
 		}
 	}
 	return v
@@ -185,7 +185,7 @@ func viewAttention(all []status.Trouble) []attentionView {
 		}
 		for n := range v[i].Worst {
 			e := &t.Endpoints[n]
-			v[i].Worst[n] = worstView{Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL, Since: stamp(e.Since), harmView: viewHarm(e)}
+			v[i].Worst[n] = worstView{Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL, Since: e.Since, harmView: viewHarm(e)}
 		}
 	}
 	return v

@@ -18,7 +18,7 @@ type tenantLimitsBody struct {
 	ReplaysPerHour     *int `json:"replays_per_hour,omitempty"`
 	ChangesPerHour     *int `json:"changes_per_hour,omitempty"`
 
-	RetainFor *duration `json:"retain_for,omitempty"`
+	RetainFor *time.Duration `json:"retain_for,omitempty"`
 }
 
 func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
@@ -38,7 +38,7 @@ func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
 		Endpoints:          limitOf(body.Endpoints),
 		ReplaysPerHour:     limitOf(body.ReplaysPerHour),
 		ChangesPerHour:     limitOf(body.ChangesPerHour),
-		RetainFor:          time.Duration(limitOf(body.RetainFor)),
+		RetainFor:          limitOf(body.RetainFor),
 	}
 	if err := h.setLimits(ctx, c, l, body, wrong...); err != nil {
 		return reply{}, fmt.Errorf("put limits: %w", err)
@@ -72,7 +72,7 @@ func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, re
 
 // limitOf returns the limit in a field. A given 0 is refused, because in package hook it means no
 // limit, while a caller may mean that nothing is allowed.
-func limitOf[T int | duration](given *T) T {
+func limitOf[T int | time.Duration](given *T) T {
 	switch {
 	case given == nil:
 		return 0
@@ -85,12 +85,12 @@ func limitOf[T int | duration](given *T) T {
 func viewTenantLimits(l hook.TenantLimits) tenantLimitsBody {
 	return tenantLimitsBody{
 		viewLimit(l.EventsPerSecond), viewLimit(l.DeliveriesPerEvent), viewLimit(l.Endpoints),
-		viewLimit(l.ReplaysPerHour), viewLimit(l.ChangesPerHour), viewLimit(duration(l.RetainFor)),
+		viewLimit(l.ReplaysPerHour), viewLimit(l.ChangesPerHour), viewLimit(l.RetainFor),
 	}
 }
 
 // viewLimit returns nil for no limit.
-func viewLimit[T int | duration](limit T) *T {
+func viewLimit[T int | time.Duration](limit T) *T {
 	if limit == 0 {
 		return nil
 	}

@@ -1,37 +1,40 @@
 package httpapi
 
-import "surehook.example/surehook/internal/hook"
+import (
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
 
 // tlsBody holds the TLS settings in a request. Absent fields are nil: none.
 type tlsBody struct {
-	CA          *string `json:"ca"`
-	Certificate *string `json:"certificate"`
-	Key         *string `json:"key"`
+	CA          *string `json:"ca,omitzero"`
+	Certificate *string `json:"certificate,omitzero"`
+	Key         *string `json:"key,omitzero"`
 }
 
 // material translates the body. Package hook checks the content.
-func (b tlsBody) material() hook.Material {
-	var m hook.Material
+func (b tlsBody) material() (*hook.Material, fieldErrors) {
+	m := new(hook.Material)
 	set(&m.CA, b.CA)
 	set(&m.Certificate, b.Certificate)
 	set(&m.Key, b.Key)
-	return m
+	return m, nil
 }
 
-// masked returns the body for a record. Certificates are left out because they are long; the
+// maskedTLS returns the settings for a record. Certificates are left out because they are long; the
 // record of the change names the subject.
-func (b tlsBody) masked() *tlsBody {
-	b.CA, b.Certificate, b.Key = maskedText(b.CA), maskedText(b.Certificate), maskedText(b.Key)
-	return &b
+func maskedTLS(m hook.Material) tlsBody {
+	return tlsBody{orNil(mask(m.CA)), orNil(mask(m.Certificate)), orNil(mask(m.Key))}
 }
 
 // tlsView is the TLS settings in a response. Stored texts are shown as ***.
 type tlsView struct {
-	CA          string `json:"ca,omitzero"`
-	Certificate string `json:"certificate,omitzero"`
-	Key         string `json:"key,omitzero"`
-	Subject     string `json:"subject,omitzero"`
-	NotAfter    *stamp `json:"not_after,omitzero"`
+	CA          string     `json:"ca,omitzero"`
+	Certificate string     `json:"certificate,omitzero"`
+	Key         string     `json:"key,omitzero"`
+	Subject     string     `json:"subject,omitzero"`
+	NotAfter    *time.Time `json:"not_after,omitzero"`
 }
 
 // viewTLS returns nil without settings.
@@ -44,7 +47,7 @@ func viewTLS(t hook.TLS, masked string) *tlsView {
 		view.CA = masked
 	}
 	if t.Client {
-		view.Certificate, view.Key, view.Subject, view.NotAfter = masked, masked, t.Subject, new(stamp(t.NotAfter))
+		view.Certificate, view.Key, view.Subject, view.NotAfter = masked, masked, t.Subject, new(t.NotAfter)
 	}
 	return view
 }

@@ -17,49 +17,95 @@ import (
 	"surehook.example/surehook/internal/rule/sign"
 )
 
-// Fields holds the settings of an endpoint given by a caller. Create replaces a
-// nil field with the default; Change keeps the stored value. Metadata and lists are
+// Fields holds the settings of an endpoint given by a caller, with their names in the API. Create
+// replaces a nil field with the default; Change keeps the stored value. Metadata and lists are
 // replaced as a whole. Of the headers Change sets the given names, removes names
 // with an empty text, and keeps all others.
 type Fields struct {
-	UID            *string
-	URL            *string
-	Description    *string
-	EventTypes     *[]string
-	Filter         *[]byte // empty: none
-	Metadata       *map[string]string
-	Headers        *map[string]string
-	Auth           *hook.Auth     // with the secret in clear
-	TLS            *hook.Material // with the key in clear; zero: none
-	Retry          *hook.RetryPolicy
-	RetryOn        *[]int
-	GiveUpOn       *[]int
-	Timeout        *time.Duration
-	MaxAge         *time.Duration
-	MaxRetryAfter  *time.Duration // 0: the default
-	RatePerSecond  *float64       // 0: no limit
-	MaxInFlight    *int           // 0: no limit
-	Shards         *int           // of the deliveries of later events
-	Circuit        CircuitFields
-	Coalesce       *hook.Coalescing // zero: a request per event
-	AutoDisable    *bool
-	Profiles       *[]string // names
-	Schemes        *[]hook.Scheme
-	Region         *string
-	Fixed          *bool
-	Destination    *hook.Destination // without the external id
-	Envelope       *hook.Envelope
-	Transformation *string           // empty: none
-	Wrong          []hook.FieldError // fields of a wrong form, and nil above: reported with the other wrong fields
+	UID            *string            `json:"uid"`
+	URL            *string            `json:"url"`
+	Description    *string            `json:"description"`
+	EventTypes     *[]string          `json:"event_types"`
+	Filter         *[]byte            `json:"filter"` // empty: none
+	Metadata       *map[string]string `json:"metadata"`
+	Headers        *map[string]string `json:"headers"`
+	Auth           *hook.Auth         `json:"auth"`         // with the secret in clear
+	TLS            *hook.Material     `json:"tls,omitzero"` // with the key in clear; zero: none
+	Retry          *hook.RetryPolicy  `json:"retry"`
+	RetryOn        *[]int             `json:"retry_on"`
+	GiveUpOn       *[]int             `json:"give_up_on"`
+	Timeout        *time.Duration     `json:"timeout"`
+	MaxAge         *time.Duration     `json:"max_age"`
+	MaxRetryAfter  *time.Duration     `json:"max_retry_after"` // 0: the default
+	RatePerSecond  *float64           `json:"rate_per_second"` // 0: no limit
+	MaxInFlight    *int               `json:"max_in_flight"`   // 0: no limit
+	Shards         *int               `json:"shards"`          // of the deliveries of later events
+	Circuit        CircuitFields      `json:"circuit"`
+	Coalesce       *hook.Coalescing   `json:"coalesce,omitzero"` // zero: a request per event
+	AutoDisable    *bool              `json:"auto_disable"`
+	Profiles       *[]string          `json:"signature_profiles"` // names
+	Schemes        *[]hook.Scheme     `json:"signature_schemes"`
+	Region         *string            `json:"region"`
+	Fixed          *Egress            `json:"egress"`
+	Destination    *hook.Destination  `json:"destination,omitzero"` // without the external id
+	Envelope       *hook.Envelope     `json:"envelope"`
+	Transformation *string            `json:"transformation"` // empty: none
+	Wrong          []hook.FieldError  `json:"-"`              // fields of a wrong form, and nil above: reported with the other wrong fields
 }
 
 // CircuitFields holds the settings of an endpoint's circuit. Zero means the default.
 type CircuitFields struct {
-	Failures    *int
-	Rate        *float64
-	Minimum     *int
-	Cooldown    *time.Duration
-	MaxCooldown *time.Duration
+	Failures    *int           `json:"failures"`
+	Rate        *float64       `json:"rate"`
+	Minimum     *int           `json:"minimum"`
+	Cooldown    *time.Duration `json:"cooldown"`
+	MaxCooldown *time.Duration `json:"max_cooldown"`
+}
+
+// FieldsOf returns the settings of the endpoint, with defaults in place of zero, and with
+// hook.Masked in place of the secrets. A header value may be a credential of the receiver. TLS
+// stays nil: its texts are stored elsewhere.
+func FieldsOf(e hook.Endpoint) Fields {
+	var f Fields
+	headers := make(map[string]string, len(e.SealedHeaders))
+	for name := range e.SealedHeaders {
+		headers[name] = hook.Masked
+	}
+	profiles := make([]string, len(e.Profiles))
+	for i, p := range e.Profiles {
+		profiles[i] = p.Name
+	}
+	e.MaxRetryAfter, e.Shards, e.Circuit = e.RetryAfterCap(), e.Target().Shards, e.Circuit.WithDefaults()
+	e.Auth.Secret = hook.Masked
+	take(reflect.ValueOf(&f).Elem(), reflect.ValueOf(e))
+	f.Headers, f.Profiles = &headers, &profiles
+	if !e.Coalesce.On() {
+		f.Coalesce = nil
+	}
+	if e.Destination.ExternalID == "" { // it never had another destination than http
+		f.Destination = nil
+	}
+	return f
+}
+
+// take sets the pointers of given to the fields of a struct with the same name and form: the
+// inverse of setGiven.
+func take(given, from reflect.Value) {
+	for i := range given.NumField() {
+		pointer, field := given.Field(i), from.FieldByName(given.Type().Field(i).Name)
+		switch {
+		case pointer.Kind() == reflect.Struct:
+			take(pointer, field)
+		case field.IsValid() && points(pointer, field):
+			pointer.Set(reflect.New(pointer.Type().Elem()))
+			pointer.Elem().Set(field.Convert(pointer.Type().Elem()))
+		}
+	}
+}
+
+// points reports whether the pointer is to a value of the form of the field.
+func points(pointer, field reflect.Value) bool {
+	return pointer.Kind() == reflect.Pointer && pointer.Type().Elem().Kind() == field.Kind() && field.CanConvert(pointer.Type().Elem())
 }
 
 // apply sets the given fields of e: those that have the name and the type of a field of e by
@@ -85,8 +131,8 @@ func setGiven(to, given reflect.Value) {
 		switch {
 		case pointer.Kind() == reflect.Struct:
 			setGiven(field, pointer)
-		case field.IsValid() && pointer.Type() == reflect.PointerTo(field.Type()) && !pointer.IsNil():
-			field.Set(pointer.Elem())
+		case field.IsValid() && points(pointer, field) && !pointer.IsNil():
+			field.Set(pointer.Elem().Convert(field.Type()))
 		}
 	}
 }

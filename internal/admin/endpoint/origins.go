@@ -14,6 +14,22 @@ type Origins struct {
 	Addresses []netip.Addr // fixed source addresses of the own region; none: no fixed egress
 }
 
+// Egress says which source addresses an endpoint's requests have.
+type Egress bool
+
+const (
+	EgressShared Egress = false // any address of AWS in the region
+	EgressFixed  Egress = true  // Origins.Addresses alone
+)
+
+// String returns the word of the API.
+func (e Egress) String() string {
+	if e == EgressFixed {
+		return "fixed"
+	}
+	return "shared"
+}
+
 // check returns the fields that name an origin that the deployment does not have. If an origin is
 // removed from the deployment, its endpoints keep it, but their next change must name another
 // origin.
