@@ -20,17 +20,17 @@ type analysisView struct {
 }
 
 type groupView struct {
-	Endpoint     hook.EndpointID `json:"endpoint_id"`
-	Class        string          `json:"class,omitzero"`
-	Status       int             `json:"status,omitzero"`
-	Reason       hook.Reason     `json:"reason"`
-	Count        int             `json:"count"`
-	FirstAt      time.Time       `json:"first_at"`
-	LastAt       time.Time       `json:"last_at"`
-	MeanAttempts float64         `json:"mean_attempts"`
-	Error        string          `json:"error,omitzero"`
-	Pattern      string          `json:"pattern"`
-	Suggestion   string          `json:"suggestion"`
+	Endpoint     hook.EndpointID    `json:"endpoint_id"`
+	Class        hook.Class         `json:"class,omitzero"`
+	Status       int                `json:"status,omitzero"`
+	Reason       hook.Reason        `json:"reason"`
+	Count        int                `json:"count"`
+	FirstAt      time.Time          `json:"first_at"`
+	LastAt       time.Time          `json:"last_at"`
+	MeanAttempts float64            `json:"mean_attempts"`
+	Error        string             `json:"error,omitzero"`
+	Pattern      deadletter.Pattern `json:"pattern"`
+	Suggestion   string             `json:"suggestion"`
 }
 
 func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
@@ -49,28 +49,7 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 }
 
 func viewAnalysis(a replay.Analysis) analysisView {
-	v := analysisView{Period: a.Period, Total: a.Total, Complete: a.Complete, Groups: make([]groupView, len(a.Groups))}
-	for i, g := range a.Groups {
-		v.Groups[i] = viewGroup(g)
-	}
-	return v
-}
-
-func viewGroup(g deadletter.Group) groupView {
-	v := groupView{
-		Endpoint:     g.Endpoint,
-		Status:       g.Status,
-		Reason:       g.Reason,
-		Count:        g.Count,
-		FirstAt:      g.FirstAt,
-		LastAt:       g.LastAt,
-		MeanAttempts: g.MeanAttempts,
-		Error:        g.Error,
-		Pattern:      g.Pattern.String(),
-		Suggestion:   g.Suggestion,
-	}
-	if g.Class != 0 {
-		v.Class = g.Class.String()
-	}
+	v := viewOf[analysisView](a)
+	v.Groups = viewsOf[groupView](a.Groups)
 	return v
 }

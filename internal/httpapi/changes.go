@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
@@ -14,18 +12,18 @@ import (
 
 // auditView is the record of a change.
 type auditView struct {
-	ID      hook.AuditID   `json:"id"`
-	At      time.Time      `json:"at"`
-	Actor   string         `json:"actor"` // key or system
-	Key     hook.KeyID     `json:"key_id,omitzero"`
-	KeyName string         `json:"key_name,omitzero"`
-	From    string         `json:"source_ip,omitzero"`
-	Action  string         `json:"action"`
-	Target  string         `json:"target,omitzero"`
-	Request jsontext.Value `json:"request,omitzero"`
-	Changes jsontext.Value `json:"changes,omitzero"`
-	Outcome string         `json:"outcome"`
-	Code    string         `json:"code,omitzero"`
+	ID      hook.AuditID      `json:"id"`
+	At      time.Time         `json:"at"`
+	Actor   string            `json:"actor"` // key or system
+	Key     hook.KeyID        `json:"key_id,omitzero"`
+	KeyName string            `json:"key_name,omitzero"`
+	From    string            `json:"source_ip,omitzero"`
+	Action  string            `json:"action"`
+	Target  string            `json:"target,omitzero"`
+	Request []byte            `json:"request,omitempty"`
+	Changes []byte            `json:"changes,omitempty"`
+	Outcome hook.AuditOutcome `json:"outcome"`
+	Code    string            `json:"code,omitzero"`
 }
 
 // listChanges lists the changes of the tenant of the path, or the changes outside of
@@ -75,16 +73,8 @@ func (h *manage) aliases(ctx context.Context, tenant hook.TenantID, target strin
 }
 
 func viewAudit(r hook.AuditRecord) auditView {
-	v := auditView{
-		ID: r.ID, At: r.At, Actor: "key", Key: r.Key, KeyName: r.KeyName, From: r.From, Action: r.Action,
-		Target: r.Target, Outcome: r.Outcome.String(), Code: r.Code,
-	}
-	if len(r.Request) > 0 { // omitzero leaves out only nil, and an empty text is not JSON
-		v.Request = r.Request
-	}
-	if len(r.Changes) > 0 {
-		v.Changes = r.Changes
-	}
+	v := viewOf[auditView](r)
+	v.Actor = "key"
 	if r.Key == "" {
 		v.Actor = "system"
 	}

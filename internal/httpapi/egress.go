@@ -39,10 +39,8 @@ func viewProfiles(all map[string]hook.SignatureProfile) []profileView {
 	views := make([]profileView, 0, len(all))
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
-		view := profileView{
-			Name: name, Signed: p.Signed, Algorithm: p.Algorithm, Encoding: p.Encoding, Key: p.Key, Prefix: p.Prefix, Separator: p.Separator,
-			Headers: p.Headers, Warnings: []string{},
-		}
+		view := viewOf[profileView](p)
+		view.Name, view.Warnings = name, []string{}
 		if p.Own() {
 			_, warnings := p.Check(name)
 			view.Warnings = append(view.Warnings, warnings...)

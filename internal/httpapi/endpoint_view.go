@@ -26,18 +26,27 @@ type secretView struct {
 	Secret string `json:"secret"`
 }
 
-// viewEndpoint returns the endpoint as every caller sees it.
+// viewEndpoint returns the endpoint as every caller sees it: with defaults in place of zero, and with
+// masks in place of the secrets. A header value may be a credential of the receiver.
 func viewEndpoint(e hook.Endpoint) endpointView {
-	return endpointView{
-		ID:          e.ID,
-		Fields:      endpoint.FieldsOf(e),
-		TLS:         viewTLS(e.TLS, hook.Masked),
-		PublicKey:   endpoint.PublicKey(e),
-		Status:      e.Status,
-		Reason:      e.Reason,
-		StatusSince: e.StatusSince,
-		CreatedAt:   e.CreatedAt,
-		UpdatedAt:   e.UpdatedAt,
-		Version:     e.Version,
+	headers := make(map[string]string, len(e.SealedHeaders))
+	for name := range e.SealedHeaders {
+		headers[name] = hook.Masked
 	}
+	profiles := make([]string, len(e.Profiles))
+	for i, p := range e.Profiles {
+		profiles[i] = p.Name
+	}
+	e.MaxRetryAfter, e.Shards, e.Circuit = e.RetryAfterCap(), e.Target().Shards, e.Circuit.WithDefaults()
+	e.Auth.Secret = hook.Masked
+	v := viewOf[endpointView](e)
+	v.Headers, v.Profiles = &headers, &profiles
+	v.TLS, v.PublicKey = viewTLS(e.TLS, hook.Masked), endpoint.PublicKey(e)
+	if !e.Coalesce.On() {
+		v.Coalesce = nil
+	}
+	if e.Destination.ExternalID == "" { // it never had another destination than http
+		v.Destination = nil
+	}
+	return v
 }

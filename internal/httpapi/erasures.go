@@ -60,12 +60,10 @@ func (h *replays) getErasure(ctx context.Context, c *call, id hook.ErasureID) (r
 }
 
 func viewErasure(e erasure.Erasure) erasureView {
-	v := erasureView{
-		ID: e.ID, Tenant: e.Tenant, State: e.State(), Passes: e.Passes, Removed: removedView(e.Removed), By: e.By,
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, EndedAt: e.EndedAt,
-	}
-	if !e.EndedAt.IsZero() {
-		v.ExpiresAt = e.ExpiresAt
+	v := viewOf[erasureView](e)
+	v.State, v.Removed = e.State(), removedView(e.Removed)
+	if e.EndedAt.IsZero() {
+		v.ExpiresAt = time.Time{}
 	}
 	return v
 }

@@ -27,20 +27,20 @@ type eventTypeBody struct {
 
 // eventTypeRecord holds the fields of an event type in responses and in records of changes.
 type eventTypeRecord struct {
-	Name        string    `json:"event_type"`
-	Description string    `json:"description"`
-	Group       string    `json:"group"`
-	Archived    bool      `json:"archived"`
-	Validation  string    `json:"validation,omitzero"`
-	Version     int64     `json:"version"`
-	CreatedAt   time.Time `json:"created_at"`
-	UpdatedAt   time.Time `json:"updated_at"`
+	Name        string          `json:"event_type"`
+	Description string          `json:"description"`
+	Group       string          `json:"group"`
+	Archived    bool            `json:"archived"`
+	Validation  hook.Validation `json:"validation,omitzero"`
+	Version     int64           `json:"version"`
+	CreatedAt   time.Time       `json:"created_at"`
+	UpdatedAt   time.Time       `json:"updated_at"`
 }
 
 type eventTypeView struct {
 	eventTypeRecord
-	Schema  jsontext.Value `json:"schema,omitzero"`
-	Example jsontext.Value `json:"example,omitzero"`
+	Schema  []byte `json:"schema,omitzero"`
+	Example []byte `json:"example,omitzero"`
 }
 
 // auditedEventType has hashes in place of the schema and the example, because an audit record has
@@ -77,7 +77,7 @@ func (h *manage) putEventType(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("put event type: %w", err)
 	}
-	answer := ok(viewEventType(after)).versioned(after.Version)
+	answer := ok(viewOf[eventTypeView](after)).versioned(after.Version)
 	if before.Name == "" {
 		c.changed(nil, auditEventType(after))
 		answer.status = http.StatusCreated
@@ -92,7 +92,7 @@ func (h *manage) getEventType(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("get event type: %w", err)
 	}
-	return ok(viewEventType(t)).versioned(t.Version), nil
+	return ok(viewOf[eventTypeView](t)).versioned(t.Version), nil
 }
 
 func (h *manage) deleteEventType(ctx context.Context, c *call) (reply, error) {
@@ -131,7 +131,7 @@ func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
 	}
 	return viewList(req, func(req page.Request) (page.List[hook.EventType], error) {
 		return h.Types.List(ctx, filter, req)
-	}, viewEventType)
+	}, viewOf[eventTypeView])
 }
 
 // compact returns the value without white space. The decoder has already checked it.
@@ -146,23 +146,8 @@ func compact(v jsontext.Value) []byte {
 	return v
 }
 
-func recordEventType(t hook.EventType) eventTypeRecord {
-	r := eventTypeRecord{
-		Name: t.Name, Description: t.Description, Group: t.Group, Archived: t.Archived, Version: t.Version,
-		CreatedAt: t.CreatedAt, UpdatedAt: t.UpdatedAt,
-	}
-	if t.Validation != 0 {
-		r.Validation = t.Validation.String()
-	}
-	return r
-}
-
-func viewEventType(t hook.EventType) eventTypeView {
-	return eventTypeView{eventTypeRecord: recordEventType(t), Schema: t.Schema, Example: t.Example}
-}
-
 func auditEventType(t hook.EventType) auditedEventType {
-	return auditedEventType{eventTypeRecord: recordEventType(t), Schema: digest(t.Schema), Example: digest(t.Example)}
+	return auditedEventType{eventTypeRecord: viewOf[eventTypeRecord](t), Schema: digest(t.Schema), Example: digest(t.Example)}
 }
 
 // eventTypeRequest is the body of a request in the record of a change.

@@ -26,7 +26,7 @@ func (h *manage) listDecisions(ctx context.Context, c *call) (reply, error) {
 	}
 	return viewList(req, func(req page.Request) (page.List[hook.Notification], error) {
 		return h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
-	}, viewDecision)
+	}, viewOf[decisionView])
 }
 
 type decisionView struct {
@@ -35,8 +35,4 @@ type decisionView struct {
 	Reason   string             `json:"reason"`
 	Figures  map[string]float64 `json:"figures"`
 	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
-}
-
-func viewDecision(n hook.Notification) decisionView {
-	return decisionView{Type: n.Type, At: n.At, Reason: n.Reason, Figures: n.Figures, Delivery: n.Delivery}
 }

@@ -160,7 +160,7 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 		Endpoint:     h.Status.Endpoint.ID,
 		At:           h.At,
 		Status:       h.Status.Endpoint.Status.String(),
-		Condition:    viewCondition(h.Condition),
+		Condition:    viewOf[conditionView](h.Condition),
 		Speed:        h.Status.Gate.SpeedAtNow(h.At).String(),
 		Slow:         flags.Slow,
 		Fragile:      flags.Fragile,

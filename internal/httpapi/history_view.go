@@ -29,7 +29,7 @@ type deliveryView struct {
 	Endpoint      hook.EndpointID `json:"endpoint_id"`
 	EventType     string          `json:"event_type"`
 	Generation    int             `json:"generation"`
-	State         string          `json:"state"`
+	State         hook.State      `json:"state"`
 	Reason        hook.Reason     `json:"reason,omitzero"`
 	Attempts      int             `json:"attempts"`
 	CreatedAt     time.Time       `json:"created_at"`
@@ -39,13 +39,13 @@ type deliveryView struct {
 	Last          *outcomeView    `json:"last,omitzero"`
 	ReplayedAs    hook.DeliveryID `json:"replayed_as,omitzero"`
 	ReplayedAt    time.Time       `json:"replayed_at,omitzero"`
-	Replay        hook.JobID      `json:"replay_id,omitzero"`
+	Job           hook.JobID      `json:"replay_id,omitzero"`
 	By            hook.KeyID      `json:"by,omitzero"`
 	Note          string          `json:"note,omitzero"`
 }
 
 type outcomeView struct {
-	Class      string            `json:"class"`
+	Class      hook.Class        `json:"class"`
 	Status     int               `json:"status,omitzero"`
 	Error      string            `json:"error,omitzero"`
 	URL        string            `json:"url,omitzero"`
@@ -112,17 +112,8 @@ type deliveryDetailView struct {
 }
 
 func viewEvent(e hook.Event) eventView {
-	v := eventView{
-		ID:             e.ID,
-		Type:           e.Type,
-		IdempotencyKey: e.IdempotencyKey,
-		TraceParent:    e.TraceParent,
-		TraceID:        trace.Of(&e).String(),
-		Endpoints:      make([]hook.EndpointID, len(e.Targets)),
-		AcceptedAt:     e.AcceptedAt,
-		ExpiresAt:      e.ExpiresAt,
-		ErasedAt:       e.ErasedAt,
-	}
+	v := viewOf[eventView](e)
+	v.TraceID, v.Endpoints = trace.Of(&e).String(), make([]hook.EndpointID, len(e.Targets))
 	for i, target := range e.Targets {
 		v.Endpoints[i] = target.Endpoint
 	}
@@ -131,23 +122,8 @@ func viewEvent(e hook.Event) eventView {
 
 // viewDelivery returns the delivery as shown to the caller.
 func (c *call) viewDelivery(d hook.Delivery) deliveryView {
-	v := deliveryView{
-		ID:            d.ID,
-		Event:         d.ID.Event,
-		Endpoint:      d.ID.Endpoint,
-		EventType:     d.EventType,
-		Generation:    d.ID.Generation,
-		State:         d.State.String(),
-		Reason:        d.Reason,
-		Attempts:      d.Attempts,
-		CreatedAt:     d.CreatedAt,
-		UpdatedAt:     d.UpdatedAt,
-		NextAttemptAt: d.NextAttemptAt,
-		ReplayedAt:    d.Replayed.At,
-		Replay:        d.Job,
-		By:            d.By,
-		Note:          d.Note,
-	}
+	v := viewOf[deliveryView](d)
+	v.Event, v.Endpoint, v.Generation, v.ReplayedAt = d.ID.Event, d.ID.Endpoint, d.ID.Generation, d.Replayed.At
 	if d.Replayed.Generation != 0 {
 		v.ReplayedAs = d.Successor().DeliveryID
 	}
@@ -180,20 +156,8 @@ func (h *manage) listOfDeliveries(
 // error and the body are masked and the headers left out, because they contain the endpoint's
 // address and what the receiver says.
 func (c *call) viewOutcome(o hook.Outcome) outcomeView {
-	v := outcomeView{
-		Class:      o.Class.String(),
-		Status:     o.Status,
-		Error:      o.Error,
-		URL:        o.URL,
-		Region:     o.Region,
-		Duration:   o.Duration.Truncate(time.Millisecond),
-		Phases:     viewPhases(o.Phases),
-		RetryAfter: o.RetryAfter,
-		Shape:      o.Shape,
-		Body:       string(o.Body),
-		Headers:    o.Headers,
-		Sent:       o.Sent,
-	}
+	v := viewOf[outcomeView](o)
+	v.Duration, v.Phases, v.Body = o.Duration.Truncate(time.Millisecond), viewPhases(o.Phases), string(o.Body)
 	if !c.principal.May(hook.ScopeRead) {
 		v.Error, v.URL, v.Body = mask(v.Error), mask(v.URL), mask(v.Body)
 		v.Headers, v.Sent = nil, nil
@@ -210,30 +174,21 @@ func mask(text string) string {
 }
 
 func (c *call) viewAttempt(a hook.Attempt) attemptView {
-	return attemptView{
-		Delivery:      a.Delivery.DeliveryID,
-		Endpoint:      a.Delivery.Endpoint,
-		Number:        a.Number,
-		Trigger:       a.Trigger,
-		StartedAt:     a.StartedAt,
-		outcomeView:   c.viewOutcome(a.Outcome),
-		NextAttemptAt: a.NextAttemptAt,
-		Batch:         viewBatch(a.Outcome.Batch),
-	}
+	v := viewOf[attemptView](a)
+	v.Delivery, v.Endpoint = a.Delivery.DeliveryID, a.Delivery.Endpoint
+	v.outcomeView, v.Batch = c.viewOutcome(a.Outcome), viewBatch(a.Outcome.Batch)
+	return v
 }
 
 func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
 	v := deliveryDetailView{
 		deliveryView: c.viewDelivery(s.Delivery),
 		History:      make([]attemptView, len(s.Attempts)),
-		PlannedAt:    make([]time.Time, len(s.Planned)),
+		PlannedAt:    s.Planned,
 	}
 	v.GivesUpAt = s.GivesUpAt
 	for i, a := range s.Attempts {
 		v.History[i] = c.viewAttempt(a)
-	}
-	for i, t := range s.Planned {
-		v.PlannedAt[i] = t
 	}
 	return v
 }

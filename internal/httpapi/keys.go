@@ -65,8 +65,8 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("create key: %w", err)
 	}
 	c.target(string(k.ID))
-	c.changed(nil, recordOf(k))
-	return reply{status: http.StatusCreated, body: newKeyView{keyRecord: recordOf(k), Key: text}}, nil
+	c.changed(nil, viewOf[keyRecord](k))
+	return reply{status: http.StatusCreated, body: newKeyView{keyRecord: viewOf[keyRecord](k), Key: text}}, nil
 }
 
 func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
@@ -74,7 +74,7 @@ func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return viewList(req, func(req page.Request) (page.List[hook.APIKey], error) { return h.Keys.List(ctx, req) }, viewKey)
+	return viewList(req, func(req page.Request) (page.List[hook.APIKey], error) { return h.Keys.List(ctx, req) }, viewOf[keyView])
 }
 
 func (h *manage) revokeKey(ctx context.Context, c *call, id hook.KeyID) (reply, error) {
@@ -85,14 +85,6 @@ func (h *manage) revokeKey(ctx context.Context, c *call, id hook.KeyID) (reply, 
 	if err != nil {
 		return reply{}, fmt.Errorf("revoke key: %w", err)
 	}
-	c.changed(recordOf(k), nil)
+	c.changed(viewOf[keyRecord](k), nil)
 	return reply{status: http.StatusNoContent}, nil
-}
-
-func viewKey(k hook.APIKey) keyView {
-	return keyView{keyRecord: recordOf(k), LastUsedOn: k.LastUsedOn}
-}
-
-func recordOf(k hook.APIKey) keyRecord {
-	return keyRecord{ID: k.ID, Name: k.Name, Tenant: k.Tenant, Scopes: k.Scopes, CreatedAt: k.CreatedAt, ExpiresAt: k.ExpiresAt, Networks: k.Networks}
 }

@@ -47,11 +47,9 @@ func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("create portal link: %w", err)
 	}
 	c.target(string(l.ID))
-	c.changed(nil, recordOf(l.APIKey()))
-	view := portalLinkView{
-		URL: portalURL(c.r.Host, c.tenant, code), KeyID: l.ID, Tenant: l.Tenant, Scopes: l.Scopes,
-		OpenUntil: l.OpenUntil, ExpiresAt: l.ExpiresAt,
-	}
+	c.changed(nil, viewOf[keyRecord](l.APIKey()))
+	view := viewOf[portalLinkView](l)
+	view.URL, view.KeyID = portalURL(c.r.Host, c.tenant, code), l.ID
 	return reply{status: http.StatusCreated, body: view}, nil
 }
 
@@ -81,7 +79,7 @@ func (h *manage) endLink(ctx context.Context, c *call, id hook.KeyID) (reply, er
 	if err != nil {
 		return reply{}, fmt.Errorf("end portal link: %w", err)
 	}
-	c.changed(recordOf(l.APIKey()), nil)
+	c.changed(viewOf[keyRecord](l.APIKey()), nil)
 	return reply{status: http.StatusNoContent}, nil
 }
 

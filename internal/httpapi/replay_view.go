@@ -20,7 +20,7 @@ type notReplayedView struct {
 
 type jobView struct {
 	ID        hook.JobID          `json:"id"`
-	State     string              `json:"state"`
+	State     replay.JobState     `json:"state"`
 	Filter    filterView          `json:"filter"`
 	AddTo     hook.EndpointID     `json:"add_to,omitzero"`
 	Action    string              `json:"action"`
@@ -39,14 +39,14 @@ type jobView struct {
 }
 
 type filterView struct {
-	Endpoint hook.EndpointID `json:"endpoint,omitzero"`
-	State    string          `json:"state,omitzero"`
-	Types    []string        `json:"event_types,omitempty"`
-	Since    time.Time       `json:"since,omitzero"`
-	Until    time.Time       `json:"until,omitzero"`
-	Class    string          `json:"class,omitzero"`
-	Status   int             `json:"status,omitzero"`
-	Died     time.Time       `json:"died_since,omitzero"`
+	Endpoint  hook.EndpointID `json:"endpoint,omitzero"`
+	State     hook.State      `json:"state,omitzero"`
+	Types     []string        `json:"event_types,omitempty"`
+	From      time.Time       `json:"since,omitzero"`
+	To        time.Time       `json:"until,omitzero"`
+	Class     string          `json:"class,omitzero"`
+	Status    int             `json:"status,omitzero"`
+	DiedSince time.Time       `json:"died_since,omitzero"`
 }
 
 // progressView is a job with the states of the enqueued deliveries.
@@ -71,31 +71,8 @@ type countView struct {
 }
 
 func viewJob(j replay.Job) jobView {
-	v := jobView{
-		ID:    j.ID,
-		State: j.State.String(),
-		Filter: filterView{
-			Endpoint: j.Filter.Endpoint,
-			State:    j.Filter.State.String(),
-			Types:    j.Filter.Types,
-			Since:    j.Filter.From,
-			Until:    j.Filter.To,
-			Status:   j.Filter.Cause.Status,
-			Died:     j.Filter.DiedSince,
-		},
-		Action:    actionReplay,
-		Rate:      j.Rate,
-		Limit:     j.Limit,
-		Expected:  j.Expected,
-		Selected:  j.Selected,
-		Enqueued:  j.Enqueued,
-		Skipped:   j.Skipped,
-		SkippedBy: j.SkippedBy,
-		By:        j.By,
-		CreatedAt: j.CreatedAt,
-		UpdatedAt: j.UpdatedAt,
-		EndedAt:   j.EndedAt,
-	}
+	v := viewOf[jobView](j)
+	v.Action, v.Filter.Status = actionReplay, j.Filter.Cause.Status
 	if j.Discards {
 		v.Action = actionDiscard
 	}
@@ -105,22 +82,18 @@ func viewJob(j replay.Job) jobView {
 	case cause.Class != 0:
 		v.Filter.Class = cause.Class.String()
 	}
-	if !j.EndedAt.IsZero() {
-		v.ExpiresAt = j.ExpiresAt
+	if j.EndedAt.IsZero() {
+		v.ExpiresAt = time.Time{}
 	}
 	if v.AddTo = j.Filter.AddTo; v.AddTo != "" {
-		v.Filter.State = "" // the events of all states
+		v.Filter.State = 0 // the events of all states
 	}
 	return v
 }
 
 func viewProgress(p replay.Progress) progressView {
-	v := progressView{
-		jobView:   viewJob(p.Job),
-		Delivered: p.Delivered,
-		Dead:      p.Dead,
-		Cancelled: p.Cancelled,
-	}
+	v := viewOf[progressView](p.Outcomes)
+	v.jobView = viewJob(p.Job)
 	if !p.Discards { // a discarded delivery is settled
 		// A delivery may settle before its page is counted as enqueued.
 		v.InProgress = max(0, p.Enqueued-p.Delivered-p.Dead-p.Cancelled)
@@ -129,15 +102,7 @@ func viewProgress(p replay.Progress) progressView {
 }
 
 func (c *call) viewPreview(p replay.Preview) previewView {
-	v := previewView{
-		Total:    p.Total,
-		Complete: p.Complete,
-		Counts:   make([]countView, len(p.ByEndpoint)),
-		Sample:   make([]deliveryView, len(p.Sample)),
-	}
-	for i, c := range p.ByEndpoint {
-		v.Counts[i] = countView{Endpoint: c.Endpoint, Count: c.Count}
-	}
+	v := previewView{Total: p.Total, Complete: p.Complete, Counts: viewsOf[countView](p.ByEndpoint), Sample: make([]deliveryView, len(p.Sample))}
 	for i, d := range p.Sample {
 		v.Sample[i] = c.viewDelivery(d)
 	}

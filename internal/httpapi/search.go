@@ -36,10 +36,4 @@ func (h *manage) search(ctx context.Context, c *call) (reply, error) {
 	}))
 }
 
-func viewFound(all []search.Found) searchView {
-	view := searchView{Data: make([]foundView, len(all))}
-	for i, found := range all {
-		view.Data[i] = foundView{Kind: found.Kind, ID: found.ID, Tenant: found.Tenant, Name: found.Name, State: found.State, At: found.At}
-	}
-	return view
-}
+func viewFound(all []search.Found) searchView { return searchView{Data: viewsOf[foundView](all)} }

@@ -96,7 +96,7 @@ type pipelineStatsView struct {
 // statsRowView holds the figures of a group. Rates and durations without samples are left out,
 // and rows of event types lack the fields that only endpoints have.
 type statsRowView struct {
-	Hour         *time.Time      `json:"hour,omitzero"`
+	Hour         time.Time       `json:"hour,omitzero"`
 	Tenant       hook.TenantID   `json:"tenant,omitzero"`
 	Endpoint     hook.EndpointID `json:"endpoint_id,omitzero"`
 	Type         string          `json:"event_type,omitzero"`
@@ -123,24 +123,9 @@ func viewStats(s status.Statistics) statsView {
 }
 
 func viewStatsRow(r status.StatsRow) statsRowView {
-	v := statsRowView{
-		Tenant:       r.Tenant,
-		Endpoint:     r.Endpoint,
-		Type:         r.Type,
-		Other:        r.Other,
-		Attempts:     r.Attempts,
-		Success:      known(r.SuccessRate(), r.Attempts),
-		FirstSuccess: known(r.FirstRate(), r.ByNumber[1]),
-		DeadRate:     known(r.DeadRate(), r.Settled()),
-		Delivered:    r.Delivered,
-		Dead:         r.Dead,
-		ByOutcome:    viewOutcomes(r.ByOutcome[:]),
-		ByNumber:     viewNumbers(r.ByNumber[:]),
-		DeliveredAt:  viewNumbers(r.DeliveredAt[:]),
-	}
-	if !r.Hour.IsZero() {
-		v.Hour = new(r.Hour)
-	}
+	v := viewOf[statsRowView](r)
+	v.Success, v.FirstSuccess, v.DeadRate = known(r.SuccessRate(), r.Attempts), known(r.FirstRate(), r.ByNumber[1]), known(r.DeadRate(), r.Settled())
+	v.ByOutcome, v.ByNumber, v.DeliveredAt = viewOutcomes(r.ByOutcome[:]), viewNumbers(r.ByNumber[:]), viewNumbers(r.DeliveredAt[:])
 	if n, percentile := r.Latency(); n > 0 {
 		v.Latency = viewLatency(n, percentile)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
 )
 
@@ -43,10 +44,10 @@ func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 
 // conditionView is the condition of an endpoint.
 type conditionView struct {
-	State  string      `json:"state"`
-	Since  time.Time   `json:"since,omitzero"`
-	Class  string      `json:"class,omitzero"`
-	Reason hook.Reason `json:"reason,omitzero"`
+	State  condition.State `json:"state"`
+	Since  time.Time       `json:"since,omitzero"`
+	Class  hook.Class      `json:"class,omitzero"`
+	Reason hook.Reason     `json:"reason,omitzero"`
 }
 
 // tenantHealthView is the health of a tenant's endpoints.
@@ -72,19 +73,19 @@ type waitingView struct {
 // endpointSummaryView is an endpoint in the health of a tenant. Rates and durations without
 // samples are left out.
 type endpointSummaryView struct {
-	Endpoint  hook.EndpointID    `json:"endpoint_id"`
+	ID        hook.EndpointID    `json:"endpoint_id"`
 	UID       string             `json:"uid"`
 	URL       string             `json:"url"`
-	Status    string             `json:"status"`
+	Status    hook.Status        `json:"status"`
 	Condition conditionView      `json:"condition"`
 	Attention bool               `json:"attention"`
-	Circuit   string             `json:"circuit"`
+	Circuit   circuit.State      `json:"circuit"`
 	Attempts  int                `json:"attempts"`
 	Delivered int                `json:"delivered"`
 	Failed    int                `json:"failed"` // attempts
 	Dead      int                `json:"dead"`
 	Success   *float64           `json:"success_rate,omitzero"`
-	P95       *time.Duration     `json:"latency_p95,omitzero"`
+	P95       time.Duration      `json:"latency_p95,omitzero"`
 	Hours     []endpointHourView `json:"hours"`
 }
 
@@ -123,18 +124,6 @@ type harmView struct {
 	FirstLoss time.Time `json:"first_loss_at,omitzero"`
 }
 
-func viewHarm(h *status.EndpointHarm) harmView {
-	return harmView{Dead: h.Dead, Waiting: h.Waiting, AtRisk: h.AtRisk, FirstLoss: h.FirstLoss}
-}
-
-func viewCondition(c condition.Condition) conditionView {
-	v := conditionView{State: c.State.String(), Since: c.Since, Reason: c.Reason}
-	if c.Class != 0 {
-		v.Class = c.Class.String()
-	}
-	return v
-}
-
 // viewTenantHealth returns at most limit rows.
 func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
 	v := tenantHealthView{
@@ -152,17 +141,13 @@ func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
 }
 
 func viewEndpointSummary(s *status.EndpointSummary) endpointSummaryView {
-	v := endpointSummaryView{
-		Endpoint: s.Endpoint.ID, UID: s.Endpoint.UID, URL: s.Endpoint.URL, Status: s.Endpoint.Status.String(),
-		Condition: viewCondition(s.Condition), Attention: s.Attention(), Circuit: s.Circuit.String(),
-		Attempts: s.Attempts, Delivered: s.Delivered, Failed: s.Failed, Dead: s.Dead, Hours: []endpointHourView{},
-	}
+	v := viewOf[endpointSummaryView](*s)
+	v.UID, v.URL, v.Status = s.Endpoint.UID, s.Endpoint.URL, s.Endpoint.Status
+	v.ID, v.Condition, v.Attention, v.Hours = s.Endpoint.ID, viewOf[conditionView](s.Condition), s.Attention(), []endpointHourView{}
 	if s.Attempts > 0 {
 		v.Success = new(float64(s.Successes) / float64(s.Attempts))
 	}
-	if s.P95 > 0 {
-		v.P95 = new(s.P95.Truncate(time.Microsecond))
-	}
+	v.P95 = s.P95.Truncate(time.Microsecond)
 	for _, h := range s.Hours {
 		if h.Delivered > 0 || h.Failed > 0 || h.Dead > 0 {
 			v.Hours = append(v.Hours, endpointHourView{Hour: h.Start, Delivered: h.Delivered, Failed: h.Failed, Dead: h.Dead})
@@ -180,12 +165,12 @@ func viewAttention(all []status.Trouble) []attentionView {
 	for i := range all {
 		t := &all[i]
 		v[i] = attentionView{
-			Tenant: t.Endpoint.Tenant, Condition: viewCondition(t.Condition), Endpoints: len(t.Endpoints), harmView: viewHarm(&t.EndpointHarm),
+			Tenant: t.Endpoint.Tenant, Condition: viewOf[conditionView](t.Condition), Endpoints: len(t.Endpoints), harmView: viewOf[harmView](t.EndpointHarm),
 			Worst: make([]worstView, min(len(t.Endpoints), maxWorst)),
 		}
 		for n := range v[i].Worst {
 			e := &t.Endpoints[n]
-			v[i].Worst[n] = worstView{Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL, Since: e.Since, harmView: viewHarm(e)}
+			v[i].Worst[n] = worstView{Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL, Since: e.Since, harmView: viewOf[harmView](*e)}
 		}
 	}
 	return v

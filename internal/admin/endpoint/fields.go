@@ -62,52 +62,6 @@ type CircuitFields struct {
 	MaxCooldown *time.Duration `json:"max_cooldown"`
 }
 
-// FieldsOf returns the settings of the endpoint, with defaults in place of zero, and with
-// hook.Masked in place of the secrets. A header value may be a credential of the receiver. TLS
-// stays nil: its texts are stored elsewhere.
-func FieldsOf(e hook.Endpoint) Fields {
-	var f Fields
-	headers := make(map[string]string, len(e.SealedHeaders))
-	for name := range e.SealedHeaders {
-		headers[name] = hook.Masked
-	}
-	profiles := make([]string, len(e.Profiles))
-	for i, p := range e.Profiles {
-		profiles[i] = p.Name
-	}
-	e.MaxRetryAfter, e.Shards, e.Circuit = e.RetryAfterCap(), e.Target().Shards, e.Circuit.WithDefaults()
-	e.Auth.Secret = hook.Masked
-	take(reflect.ValueOf(&f).Elem(), reflect.ValueOf(e))
-	f.Headers, f.Profiles = &headers, &profiles
-	if !e.Coalesce.On() {
-		f.Coalesce = nil
-	}
-	if e.Destination.ExternalID == "" { // it never had another destination than http
-		f.Destination = nil
-	}
-	return f
-}
-
-// take sets the pointers of given to the fields of a struct with the same name and form: the
-// inverse of setGiven.
-func take(given, from reflect.Value) {
-	for i := range given.NumField() {
-		pointer, field := given.Field(i), from.FieldByName(given.Type().Field(i).Name)
-		switch {
-		case pointer.Kind() == reflect.Struct:
-			take(pointer, field)
-		case field.IsValid() && points(pointer, field):
-			pointer.Set(reflect.New(pointer.Type().Elem()))
-			pointer.Elem().Set(field.Convert(pointer.Type().Elem()))
-		}
-	}
-}
-
-// points reports whether the pointer is to a value of the form of the field.
-func points(pointer, field reflect.Value) bool {
-	return pointer.Kind() == reflect.Pointer && pointer.Type().Elem().Kind() == field.Kind() && field.CanConvert(pointer.Type().Elem())
-}
-
 // apply sets the given fields of e: those that have the name and the type of a field of e by
 // themselves.
 func (f Fields) apply(e *hook.Endpoint) {
@@ -131,7 +85,7 @@ func setGiven(to, given reflect.Value) {
 		switch {
 		case pointer.Kind() == reflect.Struct:
 			setGiven(field, pointer)
-		case field.IsValid() && points(pointer, field) && !pointer.IsNil():
+		case field.IsValid() && !pointer.IsNil() && pointer.Elem().Kind() == field.Kind() && pointer.Elem().CanConvert(field.Type()):
 			field.Set(pointer.Elem().Convert(field.Type()))
 		}
 	}
