@@ -18,7 +18,7 @@ type statusView struct {
 }
 
 type circuitStateView struct {
-	State          string        `json:"state"`
+	State          circuit.State `json:"state"`
 	Admits         float64       `json:"admits"`
 	Failures       int           `json:"failures"`
 	OpenedAt       time.Time     `json:"opened_at,omitzero"`
@@ -30,16 +30,10 @@ type circuitStateView struct {
 }
 
 func viewCircuitState(s endpoint.Status) circuitStateView {
-	v := circuitStateView{
-		State:          s.Gate.State.String(),
-		Admits:         s.Admits,
-		Failures:       s.Gate.Failures,
-		NextProbeAt:    s.NextProbe(),
-		ThrottledUntil: s.Gate.ThrottledUntil,
-		Waiting:        s.Gate.HasParked(),
-	}
-	if s.Gate.State != circuit.Closed { // when closed, they are those of the last outage
-		v.OpenedAt, v.Cooldown = s.Gate.OpenedAt, s.Gate.Cooldown
+	v := viewOf[circuitStateView](s.Gate)
+	v.Admits, v.NextProbeAt, v.Waiting = s.Admits, s.NextProbe(), s.Gate.HasParked()
+	if s.Gate.State == circuit.Closed { // they are those of the last outage
+		v.OpenedAt, v.Cooldown = time.Time{}, 0
 	}
 	if s.Endpoint.MaxInFlight > 0 {
 		v.InFlight = &s.InFlight

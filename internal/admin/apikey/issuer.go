@@ -95,34 +95,25 @@ func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) (hook.APIKey, error)
 }
 
 func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {
-	var errs []hook.FieldError
-	if name == "" {
-		errs = append(errs, hook.FieldError{Field: "name", Message: "is missing"})
-	} else if len(name) > maxKeyName || !hook.ValidText(name) {
-		errs = append(errs, hook.FieldError{Field: "name", Message: fmt.Sprintf("must be 1 to %d bytes without control characters", maxKeyName)})
-	}
-	if tenant == "" {
-		errs = append(errs, hook.FieldError{Field: "tenant", Message: "is missing"})
-	} else if tenant != hook.AllTenants {
-		if _, err := hook.ParseTenantID(string(tenant)); err != nil {
-			errs = append(errs, hook.FieldError{Field: "tenant", Message: hook.TenantRule + `, or "*" for all`})
-		}
-	}
-	if scopes == nil {
-		errs = append(errs, hook.FieldError{Field: "scopes", Message: "is missing"})
-	} else if len(scopes) == 0 {
-		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of " + allScopes()})
-	}
-	for i, s := range scopes {
-		field := fmt.Sprintf("scopes[%d]", i)
-		switch {
-		case !slices.Contains(hook.Scopes(), s):
-			errs = append(errs, hook.FieldError{Field: field, Message: "must be one of " + allScopes()})
-		case slices.Contains(scopes[:i], s):
-			errs = append(errs, hook.FieldError{Field: field, Message: "is named twice"})
-		}
-	}
+	var errs hook.Fields
+	errs.Refuse(name == "", "name", "is missing")
+	errs.Refuse(len(name) > maxKeyName || !hook.ValidText(name), "name", "must be 1 to %d bytes without control characters", maxKeyName)
+	_, wrong := hook.ParseTenantID(string(tenant))
+	errs.Refuse(tenant == "", "tenant", "is missing")
+	errs.Refuse(wrong != nil && tenant != "" && tenant != hook.AllTenants, "tenant", `%s, or "*" for all`, hook.TenantRule)
+	errs.Refuse(scopes == nil, "scopes", "is missing")
+	errs.Refuse(scopes != nil && len(scopes) == 0, "scopes", "must name at least one of %s", list(hook.Scopes()))
+	checkScopes(&errs, scopes, hook.Scopes())
 	return errs
+}
+
+// checkScopes refuses unknown and repeated scopes.
+func checkScopes(errs *hook.Fields, scopes, known []hook.Scope) {
+	for i, s := range scopes {
+		field, isKnown := fmt.Sprintf("scopes[%d]", i), slices.Contains(known, s)
+		errs.Refuse(!isKnown, field, "must be one of %s", list(known))
+		errs.Refuse(isKnown && slices.Contains(scopes[:i], s), field, "is named twice")
+	}
 }
 
 // parseNetworks parses CIDR blocks. A block with bits after the prefix is refused,
@@ -130,27 +121,21 @@ func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.
 func parseNetworks(texts []string) ([]netip.Prefix, []hook.FieldError) {
 	var (
 		networks []netip.Prefix
-		errs     []hook.FieldError
+		errs     hook.Fields
 	)
-	if texts != nil && len(texts) == 0 || len(texts) > maxNetworks {
-		errs = append(errs, hook.FieldError{Field: "allowed_networks", Message: fmt.Sprintf("must name 1 to %d networks, or be left out", maxNetworks)})
-	}
+	errs.Refuse(texts != nil && len(texts) == 0 || len(texts) > maxNetworks, "allowed_networks", "must name 1 to %d networks, or be left out", maxNetworks)
 	for i, text := range texts {
 		network, err := netip.ParsePrefix(text)
-		if err != nil || network != network.Masked() || network.Addr().Is4In6() {
-			errs = append(errs, hook.FieldError{
-				Field: fmt.Sprintf("allowed_networks[%d]", i), Message: `must be a CIDR block without host bits, such as "192.0.2.0/24" or "2001:db8::/32"`,
-			})
-		}
+		errs.Refuse(err != nil || network != network.Masked() || network.Addr().Is4In6(), fmt.Sprintf("allowed_networks[%d]", i),
+			`must be a CIDR block without host bits, such as "192.0.2.0/24" or "2001:db8::/32"`)
 		networks = append(networks, network)
 	}
 	return networks, errs
 }
 
-func allScopes() string {
-	all := hook.Scopes()
-	names := make([]string, len(all))
-	for i, s := range all {
+func list(scopes []hook.Scope) string {
+	names := make([]string, len(scopes))
+	for i, s := range scopes {
 		names[i] = string(s)
 	}
 	return strings.Join(names, ", ")

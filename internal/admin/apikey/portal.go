@@ -3,7 +3,6 @@ package apikey
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -76,21 +75,11 @@ func (p *Links) Create(ctx context.Context, tenant hook.TenantID, ttl time.Durat
 }
 
 func validateLink(ttl time.Duration, scopes []hook.Scope) []hook.FieldError {
-	var errs []hook.FieldError
-	if ttl < MinPortalTTL || ttl > MaxPortalTTL {
-		errs = append(errs, hook.FieldError{Field: "ttl", Message: "must be from 1m to 24h"})
-	}
-	if len(scopes) == 0 {
-		errs = append(errs, hook.FieldError{Field: "scopes", Message: "must name at least one of read, endpoints:write, replay, transformations"})
-	}
-	for n, s := range scopes {
-		switch field := fmt.Sprintf("scopes[%d]", n); {
-		case s != hook.ScopeTransformations && !slices.Contains(PortalScopes(), s):
-			errs = append(errs, hook.FieldError{Field: field, Message: "must be one of read, endpoints:write, replay, transformations"})
-		case slices.Contains(scopes[:n], s):
-			errs = append(errs, hook.FieldError{Field: field, Message: "is named twice"})
-		}
-	}
+	var errs hook.Fields
+	known := append(PortalScopes(), hook.ScopeTransformations)
+	errs.Refuse(ttl < MinPortalTTL || ttl > MaxPortalTTL, "ttl", "must be from 1m to 24h")
+	errs.Refuse(len(scopes) == 0, "scopes", "must name at least one of %s", list(known))
+	checkScopes(&errs, scopes, known)
 	return errs
 }
 

@@ -69,16 +69,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			}
 			proved = true
 		}
-		if err := a.sealHeaders(ctx, e); err != nil {
-			return false, err
-		}
-		if err := a.sealAuth(ctx, e); err != nil {
-			return false, err
-		}
-		if err := a.sealTLS(ctx, e); err != nil {
-			return false, err
-		}
-		return true, a.completeSecrets(ctx, e)
+		return true, a.seal(ctx, e)
 	})
 	if err == nil && sooner {
 		err = a.shortenWait(ctx, e)

@@ -59,16 +59,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	e.Secrets = []hook.Secret{sealed}
-	if err := a.sealHeaders(ctx, &e); err != nil {
-		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
-	}
-	if err := a.sealAuth(ctx, &e); err != nil {
-		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
-	}
-	if err := a.sealTLS(ctx, &e); err != nil {
-		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
-	}
-	if err := a.completeSecrets(ctx, &e); err != nil {
+	if err := a.seal(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
 	err = conflict.Repeat(ctx, a.Wait, a.placeAttempts(), func() error {

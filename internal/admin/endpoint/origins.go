@@ -17,6 +17,7 @@ type Origins struct {
 // Egress says which source addresses an endpoint's requests have.
 type Egress bool
 
+// The values of Egress.
 const (
 	EgressShared Egress = false // any address of AWS in the region
 	EgressFixed  Egress = true  // Origins.Addresses alone

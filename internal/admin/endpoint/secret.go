@@ -103,6 +103,16 @@ func chosenSecret(given string) (string, []hook.FieldError) {
 	return given, nil
 }
 
+// seal encrypts the given secrets of e, adds the missing ones, and leaves no plain text.
+func (a *Admin) seal(ctx context.Context, e *hook.Endpoint) error {
+	for _, part := range []func(context.Context, *hook.Endpoint) error{a.sealHeaders, a.sealAuth, a.sealTLS, a.completeSecrets} {
+		if err := part(ctx, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (a *Admin) sealSecret(ctx context.Context, e hook.Endpoint, secret string) (hook.Secret, error) {
 	sealed, err := a.Vault.Seal(ctx, secret, e.Tenant, e.ID)
 	if err != nil {

@@ -17,21 +17,12 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 	}
 	m, stored := *f.TLS, e.TLS
 	keepCA, keepCertificate, keepKey := m.CA == hook.Masked, m.Certificate == hook.Masked, m.Key == hook.Masked
-	var errs []hook.FieldError
-	add := func(field, message string) { errs = append(errs, hook.FieldError{Field: field, Message: message}) }
+	var errs hook.Fields
 	const nothing = hook.Masked + " stands for a stored value, and there is none"
-	if keepCA && !stored.CA {
-		add("tls.ca", nothing)
-	}
-	if keepCertificate && !stored.Client {
-		add("tls.certificate", nothing)
-	}
-	if keepKey && !stored.Client {
-		add("tls.key", nothing)
-	}
-	if keepCertificate != keepKey {
-		add("tls.key", "must come with its certificate: "+hook.Masked+" for both, or for none")
-	}
+	errs.Refuse(keepCA && !stored.CA, "tls.ca", nothing)
+	errs.Refuse(keepCertificate && !stored.Client, "tls.certificate", nothing)
+	errs.Refuse(keepKey && !stored.Client, "tls.key", nothing)
+	errs.Refuse(keepCertificate != keepKey, "tls.key", "must come with its certificate: "+hook.Masked+" for both, or for none")
 	switch {
 	case len(errs) > 0:
 		return errs, nil
