@@ -95,13 +95,13 @@ func (p *parser) test() condition {
 func (p *parser) comparison() condition {
 	left := p.operand()
 	w := p.next()
-	if w.kind != sign || !strings.Contains(" = <> < <= > >= ", " "+w.text+" ") {
+	if w.kind != sign || !strings.Contains(" = < <= ", " "+w.text+" ") {
 		p.fail(w)
 	}
 	p.operators++
 	right := p.operand()
 	p.distinct(w.text, left, right)
-	if w.text != "=" && w.text != "<>" {
+	if w.text != "=" {
 		p.scalar(w.text, left, "S", "N", "B")
 		p.scalar(w.text, right, "S", "N", "B")
 	}

@@ -12,8 +12,8 @@
 // collections, checks of a transaction without a write, ReturnValues but ALL_NEW of an update,
 // Select but COUNT, segments and indexes of a Scan, several tables in one batch, puts of a batch,
 // keys that are not strings, nulls, sets of binary values, projections of nested paths, elements
-// of lists in a path, attribute_type, BETWEEN and IN in a condition, differences, operands in
-// parentheses, and a key condition that begins with the sort key. Malformed requests are refused
+// of lists in a path, attribute_type, other comparators than those of the grammar, tokens of
+// transactions, differences, operands in parentheses, and a key condition that begins with the sort key. Malformed requests are refused
 // before Around sees them.
 //
 // # What differs
@@ -32,7 +32,7 @@
 //	basic      = "attribute_exists" "(" path ")" | "attribute_not_exists" "(" path ")"
 //	           | "begins_with" "(" path "," operand ")" | "contains" "(" path "," operand ")"
 //	           | operand comparator operand
-//	comparator = "=" | "<>" | "<" | "<=" | ">" | ">="
+//	comparator = "=" | "<" | "<="
 //	operand    = value | path | "size" "(" path ")"
 //
 //	update     = clause { clause }, each kind once
@@ -42,7 +42,7 @@
 //	part       = value | path | "if_not_exists" "(" path "," part ")" | "list_append" "(" part "," part ")"
 //
 //	key        = name "=" value [ "AND" sort ]
-//	sort       = name ( "=" | "<" | "<=" | ">" | ">=" ) value | name "BETWEEN" value "AND" value
+//	sort       = name ( "<" | ">" ) value | name "BETWEEN" value "AND" value
 //	           | "begins_with" "(" name "," value ")"
 //	projection = name { "," name }
 //
@@ -71,10 +71,10 @@
 //   - developerguide/CapacityUnitCalculations.html: sizes of items
 //   - developerguide/GSI.html: projections, sparse rows, the lag
 //   - developerguide/howitworks-ttl.html: removal within days, and none after five years
-//   - developerguide/transaction-apis.html: isolation, tokens
+//   - developerguide/transaction-apis.html: isolation
 //   - APIReference/API_BatchGetItem.html and API_BatchWriteItem.html: 100 and 25 parts, 16 MB,
 //     what is left, and the throttle when all is left
-//   - APIReference/API_TransactWriteItems.html: 100 parts, 4 MB, tokens for ten minutes, reasons
+//   - APIReference/API_TransactWriteItems.html: 100 parts, 4 MB, reasons
 //     of a cancellation
 //
 // Redundant parentheses, operands of types that an operator never takes, empty maps of names

@@ -20,7 +20,7 @@ func views(ctx context.Context, t *testing.T, tb *table.Table, sort string) [5]s
 	k := key("p", sort)
 	ctx = context.WithValue(ctx, inside{}, true)
 	batch, err3 := readBatch(ctx, tb, k)
-	query, err4 := tb.Query(ctx, &dynamodb.QueryInput{TableName: name(), KeyConditionExpression: aws.String("pk = :p AND sk = :s"), ExpressionAttributeValues: item{":p": str("p"), ":s": str(sort)}, ScanIndexForward: aws.Bool(false)})
+	query, err4 := tb.Query(ctx, &dynamodb.QueryInput{TableName: name(), KeyConditionExpression: aws.String("pk = :p AND sk BETWEEN :s AND :s"), ExpressionAttributeValues: item{":p": str("p"), ":s": str(sort)}, ScanIndexForward: aws.Bool(false)})
 	scan, err5 := tb.Scan(ctx, &dynamodb.ScanInput{TableName: name(), FilterExpression: aws.String("sk = :s"), ExpressionAttributeValues: item{":s": str(sort)}})
 	one, err := tb.GetItem(ctx, &dynamodb.GetItemInput{TableName: name(), Key: k}) // ends the hiding, so it comes last
 	tx, err2 := tb.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{{Get: &types.Get{TableName: name(), Key: k}}}})

@@ -49,7 +49,7 @@ func lex(text string) ([]word, error) {
 			continue
 		}
 		w := word{kind: sign, text: string(c), at: at}
-		if two := text[at:min(at+2, len(text))]; two == "<>" || two == "<=" || two == ">=" {
+		if two := text[at:min(at+2, len(text))]; two == "<=" {
 			w.text = two
 		} else if !strings.ContainsRune("=<>(),.+", rune(c)) {
 			return nil, syntax(text, w)

@@ -51,7 +51,7 @@ func FuzzNumbers(f *testing.F) {
 // that it takes again when the words are set apart, and the error names the place.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		"a = :b AND NOT (c.d <> #e OR size(f) > :g)", "SET a = if_not_exists(b, :c) + :d, e = list_append(f, :g) REMOVE h ADD i :j DELETE k :l",
+		"a = :b AND NOT (c.d = #e OR size(f) <= :g)", "SET a = if_not_exists(b, :c) + :d, e = list_append(f, :g) REMOVE h ADD i :j DELETE k :l",
 		"pk = :pk AND begins_with(sk, :sk)", "pk = :pk AND sk BETWEEN :a AND :b", "a, b, #c", "((a = :b))", "a = size(d)", "(((((((", "NOT (NOT NOT(", "a[", "a.", "#", ":", "SET set = :a", "contains(a, :b", "\xff = :a", "é = :b",
 	} {
 		f.Add(seed)

@@ -23,7 +23,7 @@ type scope struct {
 type keyCondition struct {
 	hash, sort name // sort is empty without a second condition
 	value      string
-	operator   string   // "=", "<", "<=", ">", ">=", "BETWEEN" or "begins_with"
+	operator   string   // "<", ">", "BETWEEN" or "begins_with"
 	bounds     []string // names of one or two values
 }
 
@@ -228,7 +228,7 @@ func keyExpression(p *parser) {
 		return
 	}
 	w := p.next()
-	if w.kind != sign || !strings.Contains(" = < <= > >= ", " "+w.text+" ") {
+	if w.kind != sign || !strings.Contains(" < > ", " "+w.text+" ") {
 		p.fail(w)
 	}
 	k.operator, k.bounds = w.text, []string{p.value()}

@@ -133,16 +133,10 @@ func (q *query) narrow(e *expressions, hash, sort string) error {
 			return invalid("The BETWEEN operator requires upper bound to be greater than or equal to lower bound")
 		}
 		q.low, q.high = low, bounds[1]+next
-	case "=":
-		q.low, q.high = low, low+next
 	case ">":
 		q.low = low + next
-	case ">=":
-		q.low = low
 	case "<":
 		q.high = low
-	case "<=":
-		q.high = low + next
 	}
 	return nil
 }

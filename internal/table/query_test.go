@@ -40,8 +40,8 @@ func TestQuery_KeyConditions(t *testing.T) {
 
 	tb := letters(t)
 	tests := map[string]string{
-		"pk = :p": "a ab abc b c ca d", "pk = :none": "", "pk = :p AND sk = :ab": "ab", "pk = :p AND sk < :b": "a ab abc", "pk = :p AND sk <= :b": "a ab abc b",
-		"pk = :p AND sk > :b": "c ca d", "pk = :p AND sk >= :b": "b c ca d", "pk = :p AND sk BETWEEN :ab AND :b": "ab abc b", "pk = :p and begins_with(sk, :ab)": "ab abc",
+		"pk = :p": "a ab abc b c ca d", "pk = :none": "", "pk = :p AND sk < :b": "a ab abc",
+		"pk = :p AND sk > :b": "c ca d", "pk = :p AND sk BETWEEN :ab AND :b": "ab abc b", "pk = :p and begins_with(sk, :ab)": "ab abc",
 		"#pk = :p AND begins_with(#sk, :none)": "", "pk = :p AND sk BETWEEN :b AND :b": "b", "pk = :p AND sk > :none": "",
 	}
 	for condition, want := range tests {
@@ -182,10 +182,10 @@ func TestQuery_Refused(t *testing.T) {
 	tests := map[string]dynamodb.QueryInput{
 		"has a key condition":        {},
 		"missed key schema":          {KeyConditionExpression: aws.String("wrong = :p")},
-		"missed key schema!":         {KeyConditionExpression: aws.String("pk = :p AND wrong = :p")},
+		"missed key schema!":         {KeyConditionExpression: aws.String("pk = :p AND wrong < :p")},
 		"<EOF>":                      {KeyConditionExpression: aws.String("pk = :p AND")},
 		`"<"`:                        {KeyConditionExpression: aws.String("pk < :p")},
-		`"<>"`:                       {KeyConditionExpression: aws.String("pk = :p AND sk <> :p")},
+		`"="`:                        {KeyConditionExpression: aws.String("pk = :p AND sk = :p")},
 		`"OR"`:                       {KeyConditionExpression: aws.String("pk = :p OR sk = :p")},
 		`"AND"`:                      {KeyConditionExpression: aws.String("pk = :p AND sk > :p AND sk < :p")},
 		"does not have the":          {KeyConditionExpression: ok, IndexName: aws.String("other")},

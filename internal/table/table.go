@@ -36,8 +36,7 @@ type Schema struct {
 // Values given to a table are copied. Values that it returns are shared with other
 // readers: callers do not change them. The table never does.
 type Table struct {
-	// Now is the clock of the index lag and of the tokens of transactions; nil: the real
-	// clock.
+	// Now is the clock of the index lag; nil: the real clock.
 	Now func() time.Time
 	// Around is called around each request, and may let it fail: see Call; nil: nothing
 	// fails.
@@ -55,7 +54,6 @@ type Table struct {
 	items   rows
 	indexes []rows
 	lagging []lagging
-	tokens  map[string]token // of transactions
 	hidden  map[Key][]hidden // of transactions under way
 }
 
@@ -77,7 +75,7 @@ func order(a, b *row) bool {
 // New returns an empty table.
 func New(schema Schema) *Table {
 	t := &Table{
-		schema: schema, items: newRows(), tokens: make(map[string]token), hidden: make(map[Key][]hidden),
+		schema: schema, items: newRows(), hidden: make(map[Key][]hidden),
 	}
 	for range schema.Indexes {
 		t.indexes = append(t.indexes, newRows())

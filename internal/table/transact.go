@@ -3,9 +3,6 @@ package table
 import (
 	"context"
 	"errors"
-	"maps"
-	"reflect"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -13,30 +10,16 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// A repeated transaction with the same token changes nothing for so long.
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
-const (
-	tokenKept     = 10 * time.Minute
-	maxTokenBytes = 36
-)
-
-// token is the token of a transaction that was made.
-type token struct {
-	parts []change // without what is parsed
-	at    time.Time
-}
-
-// TransactWriteItems makes up to 100 writes, or none. Without a token it has one of its
-// own, as the SDK gives it, so that Around may repeat it.
+// TransactWriteItems makes up to 100 writes, or none. Around may repeat it, as a client that lost
+// the answer repeats the token of the SDK.
 func (t *Table) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...Options,
 ) (*dynamodb.TransactWriteItemsOutput, error) {
-	id := aws.ToString(in.ClientRequestToken)
-	if err := t.only(in, "TransactItems", "ClientRequestToken"); err != nil {
+	if err := t.only(in, "TransactItems"); err != nil {
 		return nil, err
 	}
-	if n := len(in.TransactItems); n == 0 || n > maxTransaction || len(id) > maxTokenBytes {
-		return nil, invalid("a transaction has 1 to %d parts, and a token of at most %d bytes: %d, %q", maxTransaction, maxTokenBytes, n, id)
+	if n := len(in.TransactItems); n == 0 || n > maxTransaction {
+		return nil, invalid("a transaction has 1 to %d parts, and not %d", maxTransaction, n)
 	}
 	call := &Call{Operation: "TransactWriteItems", Write: true, Input: in}
 	changes := make([]change, len(in.TransactItems))
@@ -50,46 +33,16 @@ func (t *Table) TransactWriteItems(
 	if duplicated(call.Keys) {
 		return nil, invalid("Transaction request cannot include multiple operations on one item")
 	}
-	made := false // this call, before
-	err := t.around(ctx, call, func() error {
-		if same, err := t.repeated(id, changes); made || same || err != nil {
-			return err
+	made := false // before, by this call
+	return answer(ctx, t, call, func() (*dynamodb.TransactWriteItemsOutput, error) {
+		if !made {
+			if err := t.commit(call, changes); err != nil {
+				return nil, err
+			}
+			made = true
 		}
-		if err := t.commit(call, changes); err != nil {
-			return err
-		}
-		if made = true; id != "" {
-			t.tokens[id] = token{unparsed(changes), t.now()}
-		}
-		return nil
+		return &dynamodb.TransactWriteItemsOutput{}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &dynamodb.TransactWriteItemsOutput{}, nil
-}
-
-// repeated reports whether the transaction of the token was made.
-func (t *Table) repeated(id string, changes []change) (bool, error) {
-	if id == "" {
-		return false, nil
-	}
-	now := t.now()
-	maps.DeleteFunc(t.tokens, func(_ string, made token) bool { return now.Sub(made.at) >= tokenKept })
-	made, ok := t.tokens[id]
-	if ok && !reflect.DeepEqual(made.parts, unparsed(changes)) {
-		return false, &types.IdempotentParameterMismatchException{Message: aws.String("the token is of another transaction")}
-	}
-	return ok, nil
-}
-
-func unparsed(changes []change) []change {
-	all := make([]change, len(changes))
-	for i, c := range changes {
-		all[i] = c
-		all[i].made = nil
-	}
-	return all
 }
 
 // commit makes all changes, or none when one fails. The reasons have the order of the
@@ -135,7 +88,7 @@ func reason(c change, before Item, err error) types.CancellationReason {
 		return types.CancellationReason{Code: aws.String("ValidationError"), Message: aws.String(invalid.Message)}
 	}
 	why := types.CancellationReason{Code: aws.String("ConditionalCheckFailed"), Message: aws.String("The conditional request failed")}
-	if c.terms.shows != "" {
+	if c.shows != "" {
 		why.Item = before
 	}
 	return why

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -72,54 +71,9 @@ func TestTransaction_Refused(t *testing.T) {
 	refused(t, transact(t.Context(), tb, add("a"), add("b"), add("a")), "multiple operations on one item")
 	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "a"), ConditionExpression: aws.String("attribute_exists(a)")}}), "multiple operations")
 	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "b"), UpdateExpression: aws.String("SET a")}}), "Syntax error")
-	_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("a")}, ClientRequestToken: aws.String(strings.Repeat("x", 37))})
-	refused(t, err, "token")
+	_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("a")}, ClientRequestToken: aws.String("x")})
+	refused(t, err, "ClientRequestToken")
 	get := types.TransactGetItem{Get: &types.Get{TableName: name(), Key: key("p", "a")}}
 	_, err = tb.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{get, get}})
 	refused(t, err, "duplicates")
-}
-
-func TestTransaction_TokenHoldsForTenMinutes(t *testing.T) {
-	t.Parallel()
-
-	tb := table.New(schema())
-	now := time.Unix(1_800_000_000, 0)
-	tb.Now = func() time.Time { return now }
-	part := add("a")
-	send := func(part types.TransactWriteItem) error {
-		_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{part}, ClientRequestToken: aws.String("token")})
-		return err
-	}
-	count := func() string { return read(get(t, tb, key("p", "a"))) }
-	if err := send(part); err != nil {
-		t.Fatal(err)
-	}
-	now = now.Add(10*time.Minute - 1)
-	if err := send(add("a")); err != nil || count() != "[n:1]" {
-		t.Errorf("within ten minutes: %v, %s", err, count())
-	}
-	part.Update.ExpressionAttributeValues[":1"] = number("2") // the caller changes what it sent
-	if err := send(part); !errors.As(err, new(*types.IdempotentParameterMismatchException)) || count() != "[n:1]" {
-		t.Errorf("with other parameters: %v, %s", err, count())
-	}
-	now = now.Add(1)
-	if err := send(part); err != nil || count() != "[n:3]" {
-		t.Errorf("after ten minutes: %v, %s", err, count())
-	}
-}
-
-func TestTransaction_CancelledLeavesItsToken(t *testing.T) {
-	t.Parallel()
-
-	tb := table.New(schema())
-	put := types.TransactWriteItem{Put: &types.Put{TableName: name(), Item: key("p", "a"), ConditionExpression: aws.String("attribute_not_exists(pk)")}}
-	in := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put}, ClientRequestToken: aws.String("token")}
-	mustPut(t, tb, key("p", "a"))
-	if _, err := tb.TransactWriteItems(t.Context(), in); err == nil {
-		t.Fatal("no error")
-	}
-	mustDelete(t.Context(), t, tb, key("p", "a"))
-	if _, err := tb.TransactWriteItems(t.Context(), in); err != nil || get(t, tb, key("p", "a")) == nil {
-		t.Errorf("TransactWriteItems() error = %v", err)
-	}
 }

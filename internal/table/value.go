@@ -14,27 +14,13 @@ import (
 type Item = map[string]types.AttributeValue
 
 // compares reports whether a and b are in the relation. Values of different types, and
-// absent values, are in no relation but "<>".
+// absent values, are in no relation.
 func compares(operator string, a, b types.AttributeValue) bool {
-	switch operator {
-	case "=":
+	if operator == "=" {
 		return equal(a, b)
-	case "<>":
-		return !equal(a, b)
 	}
 	order, ok := compare(a, b)
-	if !ok {
-		return false
-	}
-	switch operator {
-	case "<":
-		return order < 0
-	case "<=":
-		return order <= 0
-	case ">":
-		return order > 0
-	}
-	return order >= 0
+	return ok && (order < 0 || order == 0 && operator == "<=")
 }
 
 // compare orders two strings, numbers or binary values.

@@ -26,36 +26,20 @@ type terms struct {
 	shows             types.ReturnValuesOnConditionCheckFailure
 }
 
-// copied returns terms that share nothing with the request.
-func (w terms) copied() terms {
-	if w.update != nil {
-		w.update = aws.String(*w.update)
-	}
-	if w.condition != nil {
-		w.condition = aws.String(*w.condition)
-	}
-	w.names = maps.Clone(w.names)
-	if w.values != nil {
-		w.values = cloneItem(w.values)
-	}
-	return w
-}
-
 // change is one write: of PutItem, UpdateItem, or a part of a transaction. It shares
 // nothing with the request.
 type change struct {
 	verb  verb
 	key   Key
 	item  Item // of a put
-	terms terms
-
-	made *expressions
+	shows types.ReturnValuesOnConditionCheckFailure
+	made  *expressions
 }
 
 // change checks all of a write that needs no item of the table. attributes are the key, or
 // the item of a put.
 func (t *Table) change(v verb, attributes Item, w terms) (c change, err error) {
-	c = change{verb: v}
+	c = change{verb: v, shows: w.shows}
 	if v == put {
 		if err := t.checkItem(attributes); err != nil {
 			return c, err
@@ -71,12 +55,11 @@ func (t *Table) change(v verb, attributes Item, w terms) (c change, err error) {
 	if w.shows != "" && w.shows != types.ReturnValuesOnConditionCheckFailureAllOld {
 		return c, invalid("a failed condition of this table shows ALL_OLD, and not %s", w.shows)
 	}
-	made := t.expressions(w.names, w.values)
+	made := t.expressions(maps.Clone(w.names), w.values)
 	if made.err != nil {
 		return c, made.err
 	}
-	c.terms = w.copied()
-	made.names, made.values = c.terms.names, c.terms.values
+	made.values = cloneItem(w.values)
 	made.inCondition = made.parse(w.condition, "ConditionExpression", conditionExpression)
 	made.inUpdate = made.parse(w.update, "UpdateExpression", updateExpression)
 	if err := made.complete(); err != nil {
@@ -136,7 +119,7 @@ func (t *Table) one(ctx context.Context, operation string, in any, c change) (af
 		case refused:
 			t.answered(c.key)
 			failed := &types.ConditionalCheckFailedException{Message: aws.String("The conditional request failed")}
-			if c.terms.shows != "" {
+			if c.shows != "" {
 				failed.Item = before
 			}
 			return failed
