@@ -64,6 +64,8 @@ func TestEndpoints_destination(t *testing.T) {
 	} {
 		if e := get[object](t, b, owner, 200, "PATCH", endpoints+"/a", body); destination(e)["external_id"] != first["external_id"] {
 			t.Errorf("PATCH %s: destination = %v; want the external id %v", body, e["destination"], first["external_id"])
+		} else if _, has := destination(e)["group_by"]; has {
+			t.Errorf("PATCH %s: destination = %v; want no empty setting", body, e["destination"])
 		}
 	}
 }

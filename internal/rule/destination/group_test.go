@@ -1,8 +1,15 @@
 package destination_test
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/destination"
@@ -49,4 +56,43 @@ func TestGroup(t *testing.T) {
 			}
 		})
 	}
+}
+
+// FuzzGroup compares with a decoder that keeps the whole payload.
+func FuzzGroup(f *testing.F) {
+	f.Add(`{"customer":{"id":"c-7"}}`, "customer.id")
+	f.Add(`{"a":[{"id":1}],"id":1.50}`, "id")
+	f.Add(`{"id":{"id":true},"x":null}`, "id.id")
+	f.Add(`["id"]`, "id")
+	f.Fuzz(func(t *testing.T, payload, path string) {
+		if !jsontext.Value(payload).IsValid() {
+			return // the API refuses it
+		}
+		dec := json.NewDecoder(strings.NewReader(payload))
+		dec.UseNumber()
+		var value any
+		if err := dec.Decode(&value); err != nil {
+			return // too deep for this decoder
+		}
+		for name := range strings.SplitSeq(path, ".") {
+			object, _ := value.(map[string]any)
+			value = object[name]
+		}
+		want := "evt_1"
+		switch value := value.(type) {
+		case string, json.Number, bool:
+			want = cmp.Or(fmt.Sprint(value), want)
+		}
+		if path == "" {
+			want = "evt_1"
+		}
+		e := &hook.Endpoint{Destination: hook.Destination{Settings: map[string]string{destination.GroupBy: path}}}
+		got := destination.Group(e, &hook.Event{ID: "evt_1", Payload: []byte(payload)})
+		if sum := sha256.Sum256([]byte(want)); got != want && got != hex.EncodeToString(sum[:]) {
+			t.Errorf("Group(%s, %s) = %q; want %q or its hash", payload, path, got, want)
+		}
+		if got == "" || len(got) > 128 {
+			t.Errorf("Group(%s, %s) = %q; AWS does not take it", payload, path, got)
+		}
+	})
 }
