@@ -31,7 +31,7 @@ func (s *shelf) table() store.Table[string, record] {
 			s.reads++
 			return s.record, nil
 		},
-		Write: func(_ context.Context, _, next record) (record, error) {
+		Write: func(_ context.Context, _ string, _, next record) (record, error) {
 			if s.before != nil {
 				s.before(&s.record)
 			}
@@ -83,7 +83,7 @@ func TestUpdate(t *testing.T) {
 		{name: "writes", decide: write("mine"), after: record{1, "mine"}, reads: 1},
 		{name: "writes nothing", shelf: shelf{record: record{3, "mine"}}, decide: write("mine"), before: record{3, "mine"}, after: record{3, "mine"}, reads: 1},
 		{name: "decides again after another writer", shelf: shelf{before: others(2)}, decide: write("mine"), before: record{2, "other"}, after: record{3, "mine"}, reads: 3},
-		{name: "finds its own write", shelf: shelf{lost: true}, decide: write("mine"), after: record{1, "mine"}, reads: 2},
+		{name: "finds its own write", shelf: shelf{lost: true}, decide: write("mine"), before: record{1, "mine"}, after: record{1, "mine"}, reads: 2},
 		{name: "gives up", shelf: shelf{before: others(store.Tries)}, decide: write("mine"), code: hook.CodeUnavailable, reads: store.Tries},
 		{name: "succeeds at the last try", shelf: shelf{before: others(store.Tries - 1)}, decide: write("mine"), before: record{store.Tries - 1, "other"}, after: record{store.Tries, "mine"}, reads: store.Tries},
 		{name: "a refusal is final, whatever its code", decide: func(r record) (record, bool, error) { return r, true, refused }, want: refused, reads: 1},

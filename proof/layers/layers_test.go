@@ -28,7 +28,6 @@ func fences() []fence {
 	}
 	return []fence{
 		{name: "hook", glob: "internal/hook", why: "the domain words know the standard library", bad: upward("net/http", module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
-		{name: "conflict", glob: "internal/conflict", why: "a repetition knows error codes alone", bad: upward(module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
 		{name: "store", glob: "internal/store", why: "a change knows error codes alone", bad: upward(module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
 		{name: "cache", glob: "internal/cache", why: "a cache knows no value", bad: upward(module+"/internal/hook", module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
 		{name: "names", glob: "internal/names", why: "names know nothing", bad: []string{module + "/internal/hook", "github.com/"}},

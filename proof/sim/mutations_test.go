@@ -66,7 +66,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "places are never left", file: "internal/delivery/admit/place.go", by: []check{checkSlot, checkRequests},
-			old: "if len(places) == 0 {", bug: "if len(places) >= 0 {",
+			old: "if len(held) == 0 {", bug: "if len(held) >= 0 {",
 		},
 		{
 			name: "a parked delivery is claimed twice", file: "internal/rule/admission/claim.go", by: []check{checkClaim},
@@ -298,7 +298,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a refused redrive loses the letter", file: "internal/delivery/deliver/replay.go", by: []check{checkLetters},
-			old: "return d.returnLetter(ctx, &old, request)", bug: "return nil",
+			old: "return old, false, d.returnLetter(ctx, &old, request)", bug: "return old, false, nil",
 		},
 		{
 			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/attempt/together.go", by: []check{checkBatch},
@@ -350,7 +350,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an outcome is written three times only", file: "internal/delivery/settle/settler.go", by: []check{checkPersist},
-			old: "conflict.Persist, maxPersistAttempts\n", bug: "conflict.Persist, maxSaveAttempts\n",
+			old: "store.Persist, maxPersistAttempts\n", bug: "store.Persist, 3\n",
 		},
 		{
 			name: "a status of retry_on is not retried", file: "internal/hook/status.go", by: []check{checkStatuses},

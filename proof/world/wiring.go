@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/breaker"
@@ -16,6 +15,7 @@ import (
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/store"
 )
 
 // Retention is how long events are kept in a Wiring.
@@ -64,11 +64,11 @@ type Wiring struct {
 	RealTime bool
 	// Wait is the wait between two tries of a write; nil: by the clock of package time with RealTime, none
 	// otherwise.
-	Wait conflict.Wait
+	Wait store.Wait
 }
 
 // wait returns the wait between two tries of a write.
-func (w Wiring) wait() conflict.Wait {
+func (w Wiring) wait() store.Wait {
 	if w.Wait != nil || w.RealTime {
 		return w.Wait
 	}

@@ -18,11 +18,11 @@ package endpoint
 import (
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/store"
 )
 
 // Admin manages endpoints. All fields up to Now are required.
@@ -47,7 +47,7 @@ type Admin struct {
 	PresetsOnly bool
 	PerHost     int // endpoints of a tenant with one host at most; 0: no limit
 	Now         func() time.Time
-	Wait        conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait        store.Wait // between two tries of a write; nil: by the real clock
 
 	// Changed is called after each written change of an endpoint, before the release of
 	// deliveries. A new endpoint has no before, a deleted endpoint no after. nil: no call.

@@ -8,14 +8,9 @@ import (
 	"reflect"
 	"slices"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
-
-// maxChangeAttempts limits the attempts when versions conflict. After each conflict another
-// writer has succeeded, so 3 attempts tolerate 2 of them. People change endpoints, so more
-// concurrent writers are unlikely.
-const maxChangeAttempts = 3
 
 // Change sets the given fields of the endpoint and stores a new version. If all
 // values stay the same, Change writes nothing, and the version stays. The given value
@@ -32,8 +27,8 @@ const maxChangeAttempts = 3
 // token endpoint at another origin.
 //
 // Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver at another URL does
-// not confirm; CodeStale if the endpoint has another version; CodeConflict after 3 version
-// conflicts; CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new URL,
+// not confirm; CodeStale if the endpoint has another version; CodeUnavailable if others keep changing
+// it; CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the new URL,
 // or PerHost with its host.
 func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, version int64, f Fields) (hook.Endpoint, error) {
 	var limited bool // the limits differ
@@ -197,56 +192,34 @@ func (a *Admin) remove(ctx context.Context, before, _ hook.Endpoint) error {
 	return nil
 }
 
-// write reads the endpoint, calls edit, and calls put with the result. It starts again if put
-// reports a version conflict.
+// write reads the endpoint, calls edit, and calls put with the result: again if put reports a version
+// conflict.
 func (a *Admin) write(
 	ctx context.Context, tenant hook.TenantID, ref string, version int64,
 	put func(ctx context.Context, before, after hook.Endpoint) error, edit func(*hook.Endpoint) (bool, error),
 ) (hook.Endpoint, error) {
-	var (
-		before, e hook.Endpoint
-		refusal   error // final: only a conflict of put starts again
-	)
-	err := conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
-		var changed bool
-		if before, e, changed, refusal = a.edited(ctx, tenant, ref, version, edit); !changed {
-			return nil // done, or refused
+	endpoints := store.Table[string, hook.Endpoint]{
+		Name: "the endpoint", Wait: a.Wait,
+		Read: func(ctx context.Context, ref string) (hook.Endpoint, error) { return a.Get(ctx, tenant, ref) },
+		Write: func(ctx context.Context, _ string, before, after hook.Endpoint) (hook.Endpoint, error) {
+			err := put(ctx, before, after)
+			after.Version++
+			return after, missing(err)
+		},
+	}
+	_, e, err := endpoints.Update(ctx, ref, func(before hook.Endpoint) (hook.Endpoint, bool, error) {
+		if version != 0 && version != before.Version {
+			return before, false, &hook.Error{Code: hook.CodeStale, Message: "the endpoint was changed since it was read"}
 		}
-		if err := put(ctx, before, e); err != nil {
-			return err
+		after := before
+		changed, err := edit(&after)
+		if err != nil {
+			return before, false, fmt.Errorf("change endpoint %s: %w", before.ID, err)
 		}
-		e.Version++
-		return nil
+		if !changed {
+			after = before
+		}
+		return after, changed, nil
 	})
-	switch {
-	case refusal != nil:
-		return hook.Endpoint{}, refusal
-	case err == nil:
-		return e, nil
-	case hook.CodeOf(err) == hook.CodeConflict:
-		return hook.Endpoint{}, hook.Conflict("the endpoint is being changed by others; try again")
-	}
-	return hook.Endpoint{}, missing(err)
-}
-
-// edited reads the endpoint, checks the version and returns the endpoint before and after edit.
-// changed is false after an error, and if there is nothing to write.
-func (a *Admin) edited(
-	ctx context.Context, tenant hook.TenantID, ref string, version int64, edit func(*hook.Endpoint) (bool, error),
-) (before, after hook.Endpoint, changed bool, err error) {
-	before, err = a.Get(ctx, tenant, ref)
-	if err != nil {
-		return hook.Endpoint{}, hook.Endpoint{}, false, err
-	}
-	if version != 0 && version != before.Version {
-		return hook.Endpoint{}, hook.Endpoint{}, false, &hook.Error{Code: hook.CodeStale, Message: "the endpoint was changed since it was read"}
-	}
-	after = before
-	if changed, err = edit(&after); err != nil {
-		return hook.Endpoint{}, hook.Endpoint{}, false, fmt.Errorf("change endpoint %s: %w", before.ID, err)
-	}
-	if !changed {
-		return before, before, false, nil
-	}
-	return before, after, true, nil
+	return e, err
 }

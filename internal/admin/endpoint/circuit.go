@@ -5,18 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/sign"
 )
-
-// maxCircuitAttempts limits the attempts when versions conflict. After each conflict another
-// function has succeeded, so 20 attempts tolerate 19 writes to one circuit during the call. Every
-// attempt of a delivery may cause such a write.
-const maxCircuitAttempts = 20
 
 // Status is an endpoint with the state of the circuit and the attempts in flight.
 type Status struct {
@@ -134,24 +129,11 @@ func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(admissi
 // save reads the endpoint's record, calls step and writes the result if the record changed. It
 // starts again after a version conflict.
 func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) admission.Record) (admission.Record, error) {
-	var before, after admission.Record
-	err := conflict.Repeat(ctx, a.Wait, maxCircuitAttempts, func() error {
-		var err error
-		if before, err = a.circuit(ctx, e); err != nil {
-			return err
-		}
-		if after = step(before, a.now()); after == before {
-			return nil
-		}
-		if err := a.Circuits.SaveCircuit(ctx, after); err != nil {
-			return fmt.Errorf("write circuit of endpoint %s: %w", e.ID, err)
-		}
-		after.Version++
-		return nil
-	})
-	if hook.CodeOf(err) == hook.CodeConflict {
-		return admission.Record{}, &hook.Error{Code: hook.CodeUnavailable, Message: "the endpoint's circuit is being changed by others; try again"}
-	}
+	before, after, err := admit.Circuits(a.Circuits, a.Wait).Update(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID},
+		func(before admission.Record) (admission.Record, bool, error) {
+			after := step(before, a.now())
+			return after, after != before, nil
+		})
 	if err != nil {
 		return admission.Record{}, err
 	}

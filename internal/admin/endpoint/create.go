@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/retry"
+	"surehook.example/surehook/internal/store"
 )
 
 // Create stores a new active endpoint of the tenant and returns the endpoint
@@ -62,7 +62,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err := a.seal(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	err = conflict.Repeat(ctx, a.Wait, a.placeAttempts(), func() error {
+	err = store.Repeat(ctx, a.Wait, a.placeAttempts(), func() error {
 		if err := a.place(ctx, &e, ""); err != nil {
 			return err
 		}

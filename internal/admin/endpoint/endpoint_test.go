@@ -13,6 +13,7 @@ import (
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/store"
 )
 
 func TestAdmin_Create(t *testing.T) {
@@ -226,7 +227,7 @@ func TestAdmin_Change_races(t *testing.T) {
 		want    hook.Code
 	}{
 		{name: "two conflicts are retried", writes: 2, version: 0, want: 0},
-		{name: "three conflicts are CodeConflict", writes: 3, version: 0, want: hook.CodeConflict},
+		{name: "conflicts at all tries are CodeUnavailable", writes: store.Tries, version: 0, want: hook.CodeUnavailable},
 		{name: "one conflict is final with a version", writes: 1, version: 1, want: hook.CodeStale},
 	}
 	for _, tt := range tests {

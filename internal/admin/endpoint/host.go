@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 // place checks that the tenant may have another endpoint at the host of e's URL. before is the
@@ -42,5 +43,5 @@ func (a *Admin) placeAttempts() int {
 	if a.PerHost == 0 {
 		return 1
 	}
-	return maxChangeAttempts
+	return store.Tries
 }

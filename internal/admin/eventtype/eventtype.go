@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/page"
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/schema"
+	"surehook.example/surehook/internal/store"
 )
 
 // Store keeps event types. Every read sees every write acknowledged before the read began.
@@ -38,11 +38,8 @@ type Store interface {
 type Admin struct {
 	Store Store
 	Now   func() time.Time
-	Wait  conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait  store.Wait // between two tries of a write; nil: by the real clock
 }
-
-// maxChangeAttempts limits how often a change is tried under version conflicts, as for endpoints.
-const maxChangeAttempts = 3
 
 // Get returns the type; CodeNotFound for an unknown name.
 func (a *Admin) Get(ctx context.Context, name string) (hook.EventType, error) {
@@ -63,78 +60,62 @@ func (a *Admin) Get(ctx context.Context, name string) (hook.EventType, error) {
 //
 // Errors: CodeInvalid names the wrong fields, with the place in schema or example; CodeStale for
 // another version, also if there is no such type; CodeForbidden past hook.MaxTypesPerEnvironment;
-// CodeConflict after 3 version conflicts.
+// CodeUnavailable if others keep changing it.
 func (a *Admin) Put(
 	ctx context.Context, t hook.EventType, version int64, malformed ...hook.FieldError,
 ) (before, after hook.EventType, err error) {
 	if wrong := hook.AlsoWrong(malformed, check(t)); len(wrong) > 0 {
 		return hook.EventType{}, hook.EventType{}, hook.Invalid(wrong...)
 	}
-	var final error // not repeated: only a conflict of the write is
-	err = conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
-		before, final = a.Store.EventType(ctx, t.Name)
-		if hook.CodeOf(final) == hook.CodeNotFound && final != nil {
-			before, final = hook.EventType{}, nil
+	types := a.types(a.Store.PutEventType)
+	types.Read = func(ctx context.Context, name string) (hook.EventType, error) {
+		before, err := a.Store.EventType(ctx, name)
+		if hook.CodeOf(err) == hook.CodeNotFound {
+			return hook.EventType{}, nil
 		}
-		if final == nil && version != 0 && version != before.Version {
-			final = stale()
+		return before, err
+	}
+	return types.Update(ctx, t.Name, func(before hook.EventType) (hook.EventType, bool, error) {
+		if version != 0 && version != before.Version {
+			return before, false, stale()
 		}
-		if final != nil {
-			return nil //nolint:nilerr // final is the result
-		}
-		after = t
+		after := t
 		after.Version, after.CreatedAt, after.UpdatedAt = before.Version, before.CreatedAt, before.UpdatedAt
 		if before.Name != "" && same(before, after) {
-			after = before
-			return nil
+			return before, false, nil
 		}
 		after.UpdatedAt = a.Now().UTC().Truncate(time.Millisecond)
 		if before.Name == "" {
 			after.CreatedAt = after.UpdatedAt
 		}
-		if err := a.Store.PutEventType(ctx, before, after); err != nil {
-			return fmt.Errorf("write event type %s: %w", t.Name, err)
-		}
-		after.Version++
-		return nil
+		return after, true, nil
 	})
-	if err = result(final, err); err != nil {
-		return hook.EventType{}, hook.EventType{}, err
-	}
-	return before, after, nil
 }
 
 // Delete removes the type and returns it. version is the version that the type must have, or 0 for
-// any. Errors: CodeNotFound for an unknown name; CodeStale for another version; CodeConflict after 3
-// version conflicts.
-func (a *Admin) Delete(ctx context.Context, name string, version int64) (t hook.EventType, err error) {
-	var final error // not repeated: only a conflict of the write is
-	err = conflict.Repeat(ctx, a.Wait, maxChangeAttempts, func() error {
-		if t, final = a.Get(ctx, name); final == nil && version != 0 && version != t.Version {
-			final = stale()
+// any. Errors: CodeNotFound for an unknown name; CodeStale for another version; CodeUnavailable if
+// others keep changing it.
+func (a *Admin) Delete(ctx context.Context, name string, version int64) (hook.EventType, error) {
+	types := a.types(func(ctx context.Context, before, _ hook.EventType) error { return a.Store.DeleteEventType(ctx, before) })
+	before, _, err := types.Update(ctx, name, func(t hook.EventType) (hook.EventType, bool, error) {
+		if version != 0 && version != t.Version {
+			return t, false, stale()
 		}
-		if final != nil {
-			return nil //nolint:nilerr // final is the result
-		}
-		if err := a.Store.DeleteEventType(ctx, t); err != nil {
-			return fmt.Errorf("remove event type %s: %w", name, err)
-		}
-		return nil
+		return t, true, nil
 	})
-	if err = result(final, err); err != nil {
-		return hook.EventType{}, err
-	}
-	return t, nil
+	return before, err
 }
 
-func result(final, err error) error {
-	switch {
-	case final != nil:
-		return fmt.Errorf("change event type: %w", final)
-	case err != nil && hook.CodeOf(err) == hook.CodeConflict:
-		return hook.Conflict("the event type is being changed by others; try again")
+// types are the event types, with what a change does.
+func (a *Admin) types(write func(ctx context.Context, before, after hook.EventType) error) store.Table[string, hook.EventType] {
+	return store.Table[string, hook.EventType]{
+		Name: "the event type", Wait: a.Wait, Read: a.Get,
+		Write: func(ctx context.Context, _ string, before, after hook.EventType) (hook.EventType, error) {
+			err := write(ctx, before, after)
+			after.Version++
+			return after, err
+		},
 	}
-	return err
 }
 
 func stale() error {

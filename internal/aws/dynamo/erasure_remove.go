@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/erasure"
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 // RemoveRecords makes one request per 25 records, 8 at the same time, and repeats the
@@ -34,7 +34,7 @@ func (s *Store) RemoveRecords(ctx context.Context, tenant hook.TenantID, records
 }
 
 func (s *Store) remove(ctx context.Context, deletes []types.WriteRequest) error {
-	return conflict.Persist(ctx, s.Wait, maxRounds, func() error {
+	return store.Persist(ctx, s.Wait, maxRounds, func() error {
 		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
 			RequestItems: map[string][]types.WriteRequest{*s.table: deletes},
 		})

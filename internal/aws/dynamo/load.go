@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/store"
 )
 
 // Load makes one batch read per 100 items: a token needs 4 items, and one more each for a
@@ -206,7 +206,7 @@ func (s *Store) batchGetEach(
 		for _, k := range chunk {
 			request.Keys = append(request.Keys, k.attributes())
 		}
-		fault := conflict.Persist(ctx, s.Wait, maxRounds, func() error {
+		fault := store.Persist(ctx, s.Wait, maxRounds, func() error {
 			got, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 				RequestItems: map[string]types.KeysAndAttributes{*s.table: request},
 			})

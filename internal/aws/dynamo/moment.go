@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
@@ -31,7 +31,7 @@ var errTorn = &hook.Error{Code: hook.CodeUnavailable, Message: "a transaction ch
 // untorn repeats a read as of one moment while transactions change the items. torn
 // means that the items changed during every try.
 func (s *Store) untorn(ctx context.Context, read func() error) (torn bool, err error) {
-	err = conflict.Persist(ctx, s.Wait, maxMomentTries, read)
+	err = store.Persist(ctx, s.Wait, maxMomentTries, read)
 	if errors.Is(err, errTorn) && ctx.Err() == nil {
 		return true, nil
 	}

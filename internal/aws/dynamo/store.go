@@ -11,9 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/store"
 )
 
 // Store implements all storage ports on one table. It is safe for concurrent use.
@@ -39,7 +39,7 @@ import (
 // write by the event's nonce, the delivery's token or the lease.
 type Store struct {
 	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
-	Wait conflict.Wait
+	Wait store.Wait
 	// Unreadable is called for each record that a list or a batch leaves out, because this
 	// build does not know a word or a form in the record; nil: nobody is told.
 	Unreadable func(ctx context.Context, record string, err error)

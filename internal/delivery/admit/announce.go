@@ -3,10 +3,8 @@ package admit
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -33,22 +31,14 @@ func (g *Gate) announceTransition(ctx context.Context, before, after admission.R
 
 // announce sends the notification of a transition, and records that it is sent.
 func (g *Gate) announce(ctx context.Context, after admission.Record, n hook.Notification, now time.Time) error {
-	if err := g.notifyTransition(ctx, n); err != nil {
+	if err := g.Notifier.Notify(ctx, n); err != nil {
 		return err
 	}
-	written := after
-	written.Version++
-	return contentionOf(conflict.Update(ctx, g.Wait, maxTries, &written, g.circuitOf(ctx, after.Tenant, after.Endpoint), func(record admission.Record) error {
+	_, _, err := g.updateCircuit(ctx, after, func(record admission.Record) admission.Record {
 		if record.AnnounceAt.IsZero() || record.Generation != after.Generation {
-			return nil
+			return record
 		}
-		return g.saveCircuit(ctx, record.Announced(now))
-	}), after.Endpoint)
-}
-
-func (g *Gate) notifyTransition(ctx context.Context, n hook.Notification) error {
-	if err := g.Notifier.Notify(ctx, n); err != nil {
-		return fmt.Errorf("notify %s of endpoint %s: %w", n.Type, n.Endpoint, err)
-	}
-	return nil
+		return record.Announced(now)
+	})
+	return err
 }

@@ -9,7 +9,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -30,29 +29,33 @@ type claim struct {
 	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
 	limits   admission.Limits // after the claim
+	most     int              // leases of the endpoint, if the claim adds one
 	rateWait time.Duration    // until the next rate slot, if that is too far away for a claim; otherwise 0
 }
 
 // run writes the claims, and then sends their tokens.
 func (c *claim) run(ctx context.Context) (released int, err error) {
+	limits := c.Slots.limits(func() int { return c.most })
+	if c.read == nil {
+		read, err := limits.Read(ctx, c.record.Endpoint)
+		if err != nil {
+			return 0, err
+		}
+		c.read = &read
+	}
 	var chosen []admission.Claim
-	read := func() (admission.Limits, error) { return c.limitsOf(ctx, c.record.Endpoint) }
-	err = conflict.Update(ctx, c.Wait, maxTries, c.read, read, func(before admission.Limits) (err error) {
+	_, _, err = limits.UpdateFrom(ctx, *c.read, c.record.Endpoint, func(before admission.Limits) (admission.Limits, bool, error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
-			return nil // the response to the write was lost
+			return c.limits, false, nil // the response to the write was lost
 		}
 		now := c.Now()
 		c.limits = before.Live(now).End(c.ended...)
 		for _, answer := range c.answers {
 			c.limits = c.limits.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
 		}
-		if chosen, err = c.choose(ctx, now); err != nil {
-			return err
-		}
-		if err := c.Store.ChangeLimits(ctx, c.record.Endpoint, before, c.limits, c.width(now)); err != nil {
-			return fmt.Errorf("change limits: %w", err)
-		}
-		return nil
+		chosen, err = c.choose(ctx, now)
+		c.most = c.width(now)
+		return c.limits, true, err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
@@ -164,11 +167,11 @@ func (c *claim) prefetch(ctx context.Context, f Freed) error {
 		})
 	}
 	group.Go(func() (err error) {
-		c.record, err = c.circuitOf(groupCtx, f.Tenant, f.ID)()
+		c.record, err = c.Store.Circuit(groupCtx, f.Tenant, f.ID)
 		return err
 	})
 	group.Go(func() error {
-		limits, err := c.limitsOf(groupCtx, f.ID)
+		limits, err := c.Store.Limits(groupCtx, f.ID)
 		c.read = &limits
 		return err
 	})

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -114,23 +113,17 @@ func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admi
 
 // changeCircuit writes what the circuit learns from the outcomes, and announces a transition.
 func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admission.Outcomes, window circuit.Counts, now time.Time) error {
-	var (
-		before, after admission.Record
-		untold        error
-	)
-	err := conflict.Update(ctx, g.Wait, maxTries, &a.Next.Record, g.circuitOf(ctx, a.Next.Record.Tenant, a.Next.Record.Endpoint), func(record admission.Record) error {
-		before = record
-		if after = before.After(a, o, window, now); after == before {
-			return nil
-		}
+	var untold error
+	before, after, err := g.updateCircuit(ctx, a.Next.Record, func(before admission.Record) admission.Record {
+		after := before.After(a, o, window, now)
 		if after.Generation != before.Generation && !before.AnnounceAt.IsZero() {
 			// The record names the last transition alone, so the one before is told first.
-			untold = g.notifyTransition(ctx, before.Announcement())
+			untold = g.Notifier.Notify(ctx, before.Announcement())
 		}
-		return g.saveCircuit(ctx, after)
+		return after
 	})
 	if err != nil {
-		return contentionOf(err, before.Endpoint)
+		return err
 	}
 	return errors.Join(untold, g.announceTransition(ctx, before, after, window, now))
 }

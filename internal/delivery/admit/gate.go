@@ -2,20 +2,15 @@ package admit
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/store"
 )
-
-// maxTries limits the tries of a write. After a conflict another writer has succeeded, so 20 tries
-// tolerate 19 concurrent writers at one endpoint.
-const maxTries = 20
 
 // Gate decides whether attempts may start now. All fields but Wait and AfterFunc must be set. A Gate
 // must not be copied.
@@ -43,13 +38,13 @@ type Permits struct {
 // Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
 func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
 	k := asking{Gate: g, query: &q, now: g.Now(), state: admission.State{Record: q.Record, Limits: q.Limits, Most: g.Places, Run: hook.NewNonce()}}
-	err := conflict.Repeat(ctx, g.Wait, maxTries, func() error { return k.try(ctx) })
+	err := store.Repeat(ctx, g.Wait, store.Tries, func() error { return k.try(ctx) })
 	if err != nil {
 		k.giveBack(ctx)
 	}
 	p := &Permits{Query: q, Admission: k.Admission}
 	p.late = g.watch(ctx, p)
-	return p, contentionOf(err, q.Record.Endpoint)
+	return p, store.Busy(err, "what the endpoint "+string(q.Record.Endpoint)+" holds")
 }
 
 // asking is one call of Ask.
@@ -68,7 +63,7 @@ type asking struct {
 // else has changed a part of the state, which the next try reads again.
 func (k *asking) try(ctx context.Context) error {
 	if k.stale {
-		record, err := k.circuitOf(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)()
+		record, err := k.Store.Circuit(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)
 		if err != nil {
 			return err
 		}
@@ -78,13 +73,13 @@ func (k *asking) try(ctx context.Context) error {
 		k.Admission = admission.Ask(k.query, k.state, k.now)
 		switch k.Lacks {
 		case admission.LimitsPart:
-			limits, err := k.limitsOf(ctx, k.query.Record.Endpoint)
+			limits, err := k.Store.Limits(ctx, k.query.Record.Endpoint)
 			if err != nil {
 				return err
 			}
 			k.state.Limits = &limits
 		case admission.PlacesPart:
-			places, err := k.placesOf(ctx, k.query.Record.Tenant)
+			places, err := k.Store.Places(ctx, k.query.Record.Tenant)
 			if err != nil {
 				return err
 			}
@@ -100,7 +95,7 @@ func (k *asking) try(ctx context.Context) error {
 func (k *asking) write(ctx context.Context) error {
 	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.Next
 	if next.Record != k.state.Record {
-		if err := k.saveCircuit(ctx, next.Record); err != nil {
+		if err := k.Store.SaveCircuit(ctx, next.Record); err != nil {
 			k.stale = true
 			return err
 		}
@@ -115,16 +110,16 @@ func (k *asking) write(ctx context.Context) error {
 	if before := k.state.Limits; before != next.Limits {
 		k.state.Limits = nil
 		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits, k.Admission.Slots); err != nil {
-			return fmt.Errorf("change limits of %s: %w", id, err)
+			return err
 		}
 	}
 	if before := k.state.Places; before != next.Places {
 		k.state.Places = nil
 		if err := k.Store.ChangePlaces(ctx, tenant, *before, *next.Places, k.Gate.Places); err != nil {
-			if k.crowds++; k.crowds >= maxTries/2 { // the tenant is so busy that it counts as having no free place
+			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free place
 				k.state.Most = 0
 			}
-			return fmt.Errorf("change places of tenant %s: %w", tenant, err)
+			return err
 		}
 	}
 	return nil
@@ -135,7 +130,7 @@ func (k *asking) write(ctx context.Context) error {
 func (k *asking) giveBack(ctx context.Context) {
 	for _, v := range k.Verdicts {
 		if v.Lease.Key != "" {
-			_ = k.updateLimits(ctx, k.query.Record.Endpoint, func(before admission.Limits) admission.Limits { return before.End(v.Lease) })
+			_, _ = k.updateLimits(ctx, k.query.Record.Endpoint, func(before admission.Limits) admission.Limits { return before.End(v.Lease) })
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
@@ -14,20 +13,15 @@ import (
 // Late counts n late attempts of a fast endpoint, which may still be in flight. With MaxLate of
 // them in one minute the endpoint becomes slow.
 func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointID, n int) error {
-	var late admission.Limits
-	err := g.updateLimits(ctx, id, func(before admission.Limits) admission.Limits {
-		late = before.CountLate(n, g.Now())
-		return late
-	})
+	late, err := g.updateLimits(ctx, id, func(before admission.Limits) admission.Limits { return before.CountLate(n, g.Now()) })
 	if err != nil || late.Late < admission.MaxLate {
 		return err
 	}
-	return contentionOf(conflict.Update(ctx, g.Wait, maxTries, nil, g.circuitOf(ctx, tenant, id), func(record admission.Record) error {
-		if slowed := record.Slowed(g.Now()); slowed != record {
-			return g.saveCircuit(ctx, slowed)
-		}
-		return nil
-	}), id)
+	record, err := g.Store.Circuit(ctx, tenant, id)
+	if err == nil {
+		_, _, err = g.updateCircuit(ctx, record, func(r admission.Record) admission.Record { return r.Slowed(g.Now()) })
+	}
+	return err
 }
 
 // Attempt runs an attempt of tokens that may start, and watches for late ones meanwhile.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
@@ -31,7 +31,7 @@ type Slots struct {
 	Queue        settle.TokenQueue
 	CircuitQueue CircuitQueue
 	Now          func() time.Time
-	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait         store.Wait // between two tries of a write; nil: by the real clock
 }
 
 // Fill claims the free slots of the endpoint for parked deliveries, and sends their tokens.
@@ -114,10 +114,8 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 	}
 	// Read the limits again: of two processes that end the last two slots at the same time,
 	// each may have read the lease of the other.
-	left, readErr := s.limitsOf(ctx, f.ID)
-	if readErr != nil {
-		err = errors.Join(err, readErr)
-	}
+	left, readErr := s.Store.Limits(ctx, f.ID)
+	err = errors.Join(err, readErr)
 	if left.InFlight(s.Now()) == 0 {
 		wait := max(recheck, record.ThrottledUntil.Sub(s.Now()), c.rateWait)
 		err = errors.Join(err, s.enqueueCheck(ctx, record, wait))
@@ -128,18 +126,9 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 // promote makes the endpoint fast, if the limits prove its speed. Its waiting deliveries need no
 // slots any more: a circuit check releases them now, in full waves.
 func (s *Slots) promote(ctx context.Context, record admission.Record, l admission.Limits) error {
-	err := conflict.Update(ctx, s.Wait, maxTries, &record, s.circuitOf(ctx, record.Tenant, record.Endpoint), func(before admission.Record) error {
-		after := before.Promoted(l, s.Now())
-		if after == before {
-			return nil
-		}
-		if err := s.saveCircuit(ctx, after); err != nil {
-			return err
-		}
-		if !after.Backlog() {
-			return nil
-		}
-		return s.enqueueCheck(ctx, after, 0)
-	})
-	return contentionOf(err, record.Endpoint)
+	before, after, err := s.updateCircuit(ctx, record, func(before admission.Record) admission.Record { return before.Promoted(l, s.Now()) })
+	if err != nil || after == before || !after.Backlog() {
+		return err
+	}
+	return s.enqueueCheck(ctx, after, 0)
 }

@@ -2,75 +2,58 @@ package admit
 
 import (
 	"context"
-	"fmt"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/store"
 )
 
-// circuitOf returns a function that reads the endpoint's circuit record.
-func (s *Slots) circuitOf(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) func() (admission.Record, error) {
-	return func() (admission.Record, error) {
-		record, err := s.Store.Circuit(ctx, tenant, id)
-		if err != nil {
-			return record, fmt.Errorf("read circuit of %s: %w", id, err)
-		}
-		return record, nil
+// Circuits are the circuit records of endpoints, by a check of the endpoint.
+func Circuits(s CircuitStore, wait store.Wait) store.Table[hook.CircuitCheck, admission.Record] {
+	return store.Table[hook.CircuitCheck, admission.Record]{
+		Name: "the endpoint's circuit", Wait: wait,
+		Read: func(ctx context.Context, of hook.CircuitCheck) (admission.Record, error) {
+			return s.Circuit(ctx, of.Tenant, of.Endpoint)
+		},
+		Write: func(ctx context.Context, _ hook.CircuitCheck, _, next admission.Record) (admission.Record, error) {
+			err := s.SaveCircuit(ctx, next)
+			next.Version++
+			return next, err
+		},
 	}
 }
 
-func (s *Slots) saveCircuit(ctx context.Context, r admission.Record) error {
-	if err := s.Store.SaveCircuit(ctx, r); err != nil {
-		return fmt.Errorf("save circuit of %s: %w", r.Endpoint, err)
-	}
-	return nil
+// updateCircuit writes the step of the circuit record, if it changes anything.
+func (s *Slots) updateCircuit(ctx context.Context, read admission.Record, step func(admission.Record) admission.Record) (before, after admission.Record, err error) {
+	return Circuits(s.Store, s.Wait).UpdateFrom(ctx, read, checkOf(read), func(record admission.Record) (admission.Record, bool, error) {
+		next := step(record)
+		return next, next != record, nil
+	})
+}
+
+func checkOf(r admission.Record) hook.CircuitCheck {
+	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 }
 
 func (s *Slots) enqueueCheck(ctx context.Context, r admission.Record, delay time.Duration) error {
-	check := hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
-	if err := s.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
-		return fmt.Errorf("enqueue circuit check of %s: %w", r.Endpoint, err)
-	}
-	return nil
+	return s.CircuitQueue.Enqueue(ctx, checkOf(r), delay)
 }
 
-// limitsOf reads the endpoint's limits.
-func (s *Slots) limitsOf(ctx context.Context, id hook.EndpointID) (admission.Limits, error) {
-	limits, err := s.Store.Limits(ctx, id)
-	if err != nil {
-		return limits, fmt.Errorf("read limits of %s: %w", id, err)
+// limits are the limits of endpoints, and most is how many leases one may get.
+func (s *Slots) limits(most func() int) store.Table[hook.EndpointID, admission.Limits] {
+	return store.Table[hook.EndpointID, admission.Limits]{
+		Name: "the endpoint's limits", Wait: s.Wait, Read: s.Store.Limits,
+		Write: func(ctx context.Context, id hook.EndpointID, before, next admission.Limits) (admission.Limits, error) {
+			return next, s.Store.ChangeLimits(ctx, id, before, next, most())
+		},
 	}
-	return limits, nil
 }
 
-// placesOf reads the places of the tenant.
-func (s *Slots) placesOf(ctx context.Context, tenant hook.TenantID) (admission.Limits, error) {
-	places, err := s.Store.Places(ctx, tenant)
-	if err != nil {
-		return places, fmt.Errorf("read places of tenant %s: %w", tenant, err)
-	}
-	return places, nil
-}
-
-// updateLimits reads the endpoint's limits and writes the change, which adds no lease, and repeats
-// both on conflict.
-func (s *Slots) updateLimits(ctx context.Context, id hook.EndpointID, change func(before admission.Limits) (after admission.Limits)) error {
-	read := func() (admission.Limits, error) { return s.limitsOf(ctx, id) }
-	return contentionOf(conflict.Update(ctx, s.Wait, maxTries, nil, read, func(before admission.Limits) error {
-		if err := s.Store.ChangeLimits(ctx, id, before, change(before), 0); err != nil {
-			return fmt.Errorf("change limits of %s: %w", id, err)
-		}
-		return nil
-	}), id)
-}
-
-// contentionOf returns err, with CodeUnavailable in place of CodeConflict: every try met
-// another writer.
-func contentionOf[ID hook.EndpointID | hook.TenantID](err error, id ID) error {
-	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
-		return err
-	}
-	return &hook.Error{Code: hook.CodeUnavailable, Message: fmt.Sprintf("too many concurrent changes of %s", id)}
+// updateLimits writes the change of the endpoint's limits, which adds no lease.
+func (s *Slots) updateLimits(ctx context.Context, id hook.EndpointID, change func(before admission.Limits) (after admission.Limits)) (admission.Limits, error) {
+	_, after, err := s.limits(func() int { return 0 }).Update(ctx, id, func(before admission.Limits) (admission.Limits, bool, error) {
+		return change(before), true, nil
+	})
+	return after, err
 }

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
@@ -38,22 +38,12 @@ type Breaker struct {
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
-	Wait         conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait         store.Wait // between two tries of a write; nil: by the real clock
 }
 
 // circuits are the circuit records of endpoints.
 func (b *Breaker) circuits() store.Table[hook.CircuitCheck, admission.Record] {
-	return store.Table[hook.CircuitCheck, admission.Record]{
-		Name: "the endpoint's circuit", Wait: b.Wait,
-		Read: func(ctx context.Context, of hook.CircuitCheck) (admission.Record, error) {
-			return b.Store.Circuit(ctx, of.Tenant, of.Endpoint)
-		},
-		Write: func(ctx context.Context, _, next admission.Record) (admission.Record, error) {
-			err := b.Store.SaveCircuit(ctx, next)
-			next.Version++
-			return next, err
-		},
-	}
+	return admit.Circuits(b.Store, b.Wait)
 }
 
 // saveDelivery saves the delivery. saved is false after a conflict: the write of the other

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/store"
 )
 
 // Message is an encoded token, as received from the queue.
@@ -34,7 +34,7 @@ type Deliverer struct {
 	Metrics  emf.Set
 	Log      *slog.Logger
 	Now      func() time.Time
-	Wait     conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait     store.Wait // between two tries of a write; nil: by the real clock
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the failed messages,

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -85,36 +85,17 @@ func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool)
 	return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0
 }
 
-// maxSaveAttempts limits the tries of writing a replay request. After a conflict another writer
-// has succeeded, so 3 tries tolerate 2 concurrent writers.
-const maxSaveAttempts = 3
-
 // recordReplay writes the replay request into the delivery and returns the new record. If the
 // state of the delivery forbids the replay, the delivery is returned unchanged.
 func (d *Deliverer) recordReplay(ctx context.Context, old hook.Delivery, request hook.ReplayRequest) (hook.Delivery, error) {
-	err := conflict.Update(ctx, d.Wait, maxSaveAttempts, &old, func() (hook.Delivery, error) {
-		read, err := d.Store.Delivery(ctx, old.Ref())
-		if err != nil {
-			return old, fmt.Errorf("read delivery %s: %w", old.ID, err)
-		}
-		return read, nil
-	}, func(read hook.Delivery) error {
-		old = read
+	_, recorded, err := settle.Deliveries(d.Store, d.Wait).UpdateFrom(ctx, old, old.Ref(), func(old hook.Delivery) (hook.Delivery, bool, error) {
 		replayed, refused := old.Replay(request, d.Now())
 		if refused != nil {
-			return d.returnLetter(ctx, &old, request)
+			return old, false, d.returnLetter(ctx, &old, request)
 		}
-		if err := d.Store.SaveDelivery(ctx, replayed, nil); err != nil {
-			return fmt.Errorf("record replay of delivery %s: %w", old.ID, err)
-		}
-		old = replayed
-		old.Version++
-		return nil
+		return replayed, true, nil
 	})
-	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return old, hook.Conflict(fmt.Sprintf("delivery %s changed %d times while its replay was being recorded", old.ID, maxSaveAttempts))
-	}
-	return old, err
+	return recorded, err
 }
 
 // returnLetter sends the dead letter again, if the delivery stays dead after a refused redrive:

@@ -58,7 +58,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	}
 	records := settle.Deliveries(r.Store, r.Wait)
 	found := store.Table[hook.DeliveryID, hook.Delivery]{
-		Name: records.Name, Write: records.Write, Wait: records.Wait,
+		Name: records.Name, Wait: records.Wait,
 		Read: func(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
 			_, d, err := r.findDelivery(ctx, tenant, id)
 			if err == nil && to.ref != nil && d.Ref() != *to.ref {
@@ -66,17 +66,22 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			}
 			return d, err
 		},
+		Write: func(ctx context.Context, _ hook.DeliveryID, before, next hook.Delivery) (hook.Delivery, error) {
+			return records.Write(ctx, next.Ref(), before, next)
+		},
 	}
 	// No token makes this decision, so the record gets a nonce of its own. It also marks a write whose
 	// answer was lost.
 	nonce := cmp.Or(to.nonce, hook.NewNonce())
-	before, d, err := found.Update(ctx, id, func(d hook.Delivery) (hook.Delivery, bool, error) {
+	var was *hook.Delivery // before the last write
+	_, d, err := found.Update(ctx, id, func(d hook.Delivery) (hook.Delivery, bool, error) {
 		if d.State == to.to && d.Reason == hook.ReasonManual {
 			return d, false, nil
 		}
 		if refused := to.can(d); refused != nil {
 			return d, false, refused
 		}
+		was = new(d)
 		d.Token, d.NextAttemptAt, d.UpdatedAt = nonce, time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
@@ -85,9 +90,9 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	if err != nil {
 		return hook.Delivery{}, err
 	}
-	if d.Version != before.Version && d.Token == nonce {
+	if was != nil && d.Token == nonce {
 		if r.Ended != nil {
-			r.Ended(before, d)
+			r.Ended(*was, d)
 		}
 		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, d.By)...)
 	}

@@ -94,7 +94,7 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 		return d, err
 	}
 	nonce := hook.NewNonce() // no token makes this decision; it also marks a write whose answer was lost
-	before, d, err := records.Update(ctx, queued.Ref(), func(d hook.Delivery) (hook.Delivery, bool, error) {
+	_, d, err = records.Update(ctx, queued.Ref(), func(d hook.Delivery) (hook.Delivery, bool, error) {
 		if d.Erased {
 			return d, false, nil
 		}
@@ -104,5 +104,5 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 		}
 		return d, true, nil
 	})
-	return d, err == nil && !before.State.Settled() && d.Token == nonce, err
+	return d, err == nil && d.Token == nonce, err
 }

@@ -85,7 +85,8 @@ type Jobs interface {
 	// Job returns the job, or CodeNotFound when the tenant has no such job.
 	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Job, error)
 	// SaveJob writes j as version j.Version+1. If the stored version is not j.Version, it
-	// writes nothing and returns CodeConflict; version 0 means "no record". A running job
+	// writes nothing and returns CodeConflict; version 0 means "no record". It recognises its own
+	// write, if that is repeated because the answer was lost. A running job
 	// counts as open until it is saved in another state. If the tenant has MaxOpenJobs open
 	// jobs, SaveJob stores no further one and returns CodeThrottled.
 	SaveJob(ctx context.Context, j Job) error

@@ -4,10 +4,10 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 // Replayer replays, discards and cancels deliveries, and runs replay jobs. All
@@ -25,7 +25,7 @@ type Replayer struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	NewID     func() (hook.JobID, error)
-	Wait      conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait      store.Wait // between two tries of a write; nil: by the real clock
 
 	// Ended is called for each delivery that Discard or Cancel ended, before its settlement is
 	// completed; nil: not called.

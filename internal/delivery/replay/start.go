@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -123,41 +122,22 @@ func (r *Replayer) jobs() store.Table[Message, Job] {
 	return store.Table[Message, Job]{
 		Name: "the replay", Wait: r.Wait,
 		Read: func(ctx context.Context, m Message) (Job, error) { return r.Jobs.Job(ctx, m.Tenant, m.Job) },
-		Write: func(ctx context.Context, _, next Job) (Job, error) {
+		Write: func(ctx context.Context, _ Message, _, next Job) (Job, error) {
 			err := r.saveJob(ctx, &next)
 			return next, err
 		},
 	}
 }
 
-// saveJob saves the job. CodeConflict means that another writer saved it since the read. If the
-// store already has this very write, because only its response was lost, saveJob succeeds.
+// saveJob saves the job. CodeConflict means that another writer saved it since the read.
 func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 	j.UpdatedAt = r.now()
 	j.ExpiresAt = j.UpdatedAt.Add(KeepJobs)
 	err := r.Jobs.SaveJob(ctx, *j)
-	if hook.CodeOf(err) == hook.CodeConflict {
-		stored, readErr := r.Jobs.Job(ctx, j.Tenant, j.ID)
-		switch {
-		case readErr != nil:
-			// Nobody knows who wrote the record. After CodeConflict the caller would assume
-			// another worker, and the job could be left without one.
-			err = readErr
-		case stored.isWriteOf(*j):
-			err = nil
-		}
-	}
 	if err == nil {
 		j.Version++
 	}
 	return err
-}
-
-// isWriteOf reports whether the stored job j is the result of writing written.
-func (j Job) isWriteOf(written Job) bool {
-	return j.Version == written.Version+1 && j.Next == written.Next && j.UpdatedAt.Equal(written.UpdatedAt) && j.State == written.State &&
-		j.Selected == written.Selected && j.Enqueued == written.Enqueued && j.Skipped == written.Skipped &&
-		j.Endpoint == written.Endpoint && j.Cursor == written.Cursor && slices.Equal(j.Pending, written.Pending)
 }
 
 func (j *Job) end(state JobState, now time.Time) { j.State, j.EndedAt = state, now }

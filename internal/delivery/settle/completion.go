@@ -6,15 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/store"
 )
-
-// maxSaveAttempts limits the tries of a write. After a conflict another writer has succeeded,
-// so 3 tries tolerate 2 concurrent writers. If every try to write a decision meets a conflict,
-// the message fails, and the queue brings the token back.
-const maxSaveAttempts = 3
 
 // Store keeps deliveries, endpoints, the counts of replay jobs and the counts of endpoints.
 type Store interface {
@@ -27,9 +22,9 @@ type Store interface {
 // Completion completes settled deliveries.
 type Completion struct {
 	Store    Store
-	Notifier Notifier      // nil: dead deliveries are not reported
-	Log      *slog.Logger  // set with Notifier
-	Wait     conflict.Wait // between two tries of a write; nil: by the real clock
+	Notifier Notifier     // nil: dead deliveries are not reported
+	Log      *slog.Logger // set with Notifier
+	Wait     store.Wait   // between two tries of a write; nil: by the real clock
 }
 
 var _ Completer = Completion{}
@@ -85,32 +80,14 @@ func (s Completion) recordOutcome(ctx context.Context, d hook.Delivery) error {
 // retire discards a dead delivery after its replay settled at settledAt, and returns the
 // record; the zero Delivery if there is none.
 func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
-	var died bool
-	err = conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
-		d, err := s.Store.Delivery(ctx, ref)
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read delivery %s: %w", ref, err)
-		}
+	before, record, err := Deliveries(s.Store, s.Wait).Update(ctx, ref, func(d hook.Delivery) (hook.Delivery, bool, error) {
 		retired, ok := d.Retire()
-		if ok {
-			if err := s.Store.SaveDelivery(ctx, retired, nil); err != nil {
-				return fmt.Errorf("retire delivery %s: %w", ref, err)
-			}
-		}
-		record, died = retired, ok
-		return nil
+		return retired, ok, nil
 	})
-	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		// Not CodeConflict: a caller of the API would think that the cancellation, which was
-		// made, had been refused.
-		return hook.Delivery{}, &hook.Error{
-			Code: hook.CodeUnavailable, Message: fmt.Sprintf("delivery %s changed %d times before it could be retired; try again", ref, maxSaveAttempts),
-		}
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return hook.Delivery{}, nil
 	}
-	if err == nil && died && settledAt.Sub(record.UpdatedAt) < stats.Kept {
+	if err == nil && record.Version != before.Version && settledAt.Sub(record.UpdatedAt) < stats.Kept {
 		err = s.uncountDead(ctx, record)
 	}
 	return record, err

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 // disableEndpoint disables an endpoint after a 410 Gone. If the owner has changed the endpoint
@@ -15,41 +15,32 @@ import (
 // the same key: the response to the write may have been lost, or the process may have died
 // before the notification.
 func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
-	disabled := false
-	err := conflict.Repeat(ctx, s.Wait, maxSaveAttempts, func() error {
-		e, err := s.Store.Endpoint(ctx, recorded.Tenant, recorded.ID.Endpoint)
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return nil // deleted
+	endpoints := store.Table[hook.EndpointID, hook.Endpoint]{
+		Name: "the endpoint", Wait: s.Wait,
+		Read: func(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error) {
+			return s.Store.Endpoint(ctx, recorded.Tenant, id)
+		},
+		Write: func(ctx context.Context, _ hook.EndpointID, before, next hook.Endpoint) (hook.Endpoint, error) {
+			record, err := hook.AuditDisabling(before, next)
+			if err != nil {
+				return next, err
+			}
+			return next, s.Store.DisableEndpoint(ctx, next, record)
+		},
+	}
+	_, e, err := endpoints.Update(ctx, recorded.ID.Endpoint, func(e hook.Endpoint) (hook.Endpoint, bool, error) {
+		if e.Status == hook.StatusDisabled || e.UpdatedAt.After(recorded.UpdatedAt) {
+			return e, false, nil
 		}
-		if err != nil {
-			return fmt.Errorf("read endpoint %s: %w", recorded.ID.Endpoint, err)
-		}
-		switch {
-		case e.Status == hook.StatusDisabled:
-			disabled = e.Reason == hook.ReasonGone && e.StatusSince.UnixMilli() == recorded.UpdatedAt.UnixMilli()
-			return nil
-		case e.UpdatedAt.After(recorded.UpdatedAt):
-			return nil
-		}
-		after := e.Disabled(hook.ReasonGone, recorded.UpdatedAt)
-		record, err := hook.AuditDisabling(e, after)
-		if err != nil {
-			return err
-		}
-		if err := s.Store.DisableEndpoint(ctx, after, record); err != nil {
-			return fmt.Errorf("disable endpoint %s: %w", e.ID, err)
-		}
-		disabled = true
-		return nil
+		return e.Disabled(hook.ReasonGone, recorded.UpdatedAt), true, nil
 	})
-	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return hook.Conflict(fmt.Sprintf("endpoint %s changed %d times before it could be disabled", recorded.ID.Endpoint, maxSaveAttempts))
+	if hook.CodeOf(err) == hook.CodeNotFound { // deleted
+		return nil
 	}
-	if err != nil || !disabled {
-		return err
+	if err == nil && e.Status == hook.StatusDisabled && e.Reason == hook.ReasonGone && e.StatusSince.UnixMilli() == recorded.UpdatedAt.UnixMilli() {
+		s.notifyGone(ctx, recorded)
 	}
-	s.notifyGone(ctx, recorded)
-	return nil
+	return err
 }
 
 // notifyGone tells the owner that the endpoint was disabled. If this fails, the failure is

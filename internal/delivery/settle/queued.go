@@ -3,16 +3,15 @@ package settle
 import (
 	"context"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/store"
 )
 
 // Deliveries are the records of deliveries.
-func Deliveries(s DeliveryStore, wait conflict.Wait) store.Table[hook.DeliveryRef, hook.Delivery] {
+func Deliveries(s DeliveryStore, wait store.Wait) store.Table[hook.DeliveryRef, hook.Delivery] {
 	return store.Table[hook.DeliveryRef, hook.Delivery]{
 		Name: "the delivery", Wait: wait, Read: s.Delivery,
-		Write: func(ctx context.Context, _, next hook.Delivery) (hook.Delivery, error) {
+		Write: func(ctx context.Context, _ hook.DeliveryRef, _, next hook.Delivery) (hook.Delivery, error) {
 			err := s.SaveDelivery(ctx, next, nil)
 			next.Version++
 			return next, err

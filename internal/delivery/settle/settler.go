@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/settlement"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/store"
 )
 
 // maxPersistAttempts limits the tries of writing the decision after an attempt. If the decision
@@ -32,7 +32,7 @@ type Settler struct {
 	Metrics     emf.Set
 	Log         *slog.Logger
 	Now         func() time.Time
-	Wait        conflict.Wait // between two tries of a write; nil: by the real clock
+	Wait        store.Wait // between two tries of a write; nil: by the real clock
 }
 
 // Written says how a delivery was settled.
@@ -46,9 +46,9 @@ type Written struct {
 // it repeats both with the newest record. If another decision stands, it does nothing. Even
 // with an error, Written says what was done; the queue then brings the token back.
 func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
-	repeat, tries := conflict.Repeat, maxSaveAttempts
+	repeat, tries := store.Repeat, store.Tries
 	if decision.HasAttempt() {
-		repeat, tries = conflict.Persist, maxPersistAttempts
+		repeat, tries = store.Persist, maxPersistAttempts
 	}
 	var (
 		plan     = decision.On(about, about.Delivery)
@@ -80,7 +80,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
 	}
 	if err = cmp.Or(err, fault); err != nil {
-		return done, contentionOf(err, about)
+		return done, store.Busy(err, "delivery "+about.Token.Delivery.String())
 	}
 	if done.Made && !undone.IsZero() {
 		s.countDead(ctx, about, -1, undone) // the success counts instead
@@ -106,13 +106,6 @@ func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.
 		return nil, fmt.Errorf("read delivery %s: %w", plan.Record.ID, readErr)
 	}
 	return &current, err
-}
-
-func contentionOf(err error, about *settlement.Subject) error {
-	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
-		return err
-	}
-	return hook.Conflict(fmt.Sprintf("delivery %s changed during every try to settle it", about.Token.Delivery))
 }
 
 // FollowUp does the work that follows from the recorded decision (b). Repeating it is harmless.

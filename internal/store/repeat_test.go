@@ -1,15 +1,14 @@
-package conflict_test
+package store_test
 
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"surehook.example/surehook/internal/conflict"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 func TestRepeat_TriesAgainAfterAConflict(t *testing.T) {
@@ -55,9 +54,9 @@ func TestRepeat_TriesAgainAfterAConflict(t *testing.T) {
 				}
 				return ctx.Err()
 			}
-			repeat := conflict.Repeat
+			repeat := store.Repeat
 			if tt.persist {
-				repeat = conflict.Persist
+				repeat = store.Persist
 			}
 			calls := 0
 			err := repeat(ctx, wait, 3, func() error {
@@ -79,7 +78,7 @@ func TestRepeat_Waits(t *testing.T) {
 	most := make([]time.Duration, 0, tries-1)
 	for range runs {
 		n := 0
-		_ = conflict.Repeat(t.Context(), func(_ context.Context, d time.Duration) error {
+		_ = store.Repeat(t.Context(), func(_ context.Context, d time.Duration) error {
 			if n == len(most) {
 				most = append(most, 0)
 			}
@@ -105,53 +104,9 @@ func TestRepeat_WaitsByTheRealClockWithoutAWait(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		_ = conflict.Repeat(t.Context(), nil, 20, func() error { return hook.Conflict("again") })
+		_ = store.Repeat(t.Context(), nil, 20, func() error { return hook.Conflict("again") })
 		if took := time.Since(begin); took == 0 || took > 4790*time.Millisecond {
 			t.Errorf("20 tries took %s; want more than nothing and at most 4.79 s", took)
 		}
 	})
-}
-
-func TestUpdate_ReadsAgainAfterAConflict(t *testing.T) {
-	t.Parallel()
-
-	noWait := func(context.Context, time.Duration) error { return nil }
-	gone := hook.NotFound("record")
-	tests := []struct {
-		name      string
-		first     *int
-		reads     []int // the stored values, as read in order
-		gone      bool  // the reads fail
-		conflicts int   // of the first writes
-		wrote     []int // the values of the writes, in order
-		want      error
-	}{
-		{name: "a first value is not read", first: new(1), wrote: []int{1}},
-		{name: "without a first value it is read", reads: []int{2}, wrote: []int{2}},
-		{name: "each conflict reads again", first: new(1), reads: []int{2, 3}, conflicts: 2, wrote: []int{1, 2, 3}},
-		{name: "a failed read ends the tries", first: new(1), gone: true, conflicts: 1, wrote: []int{1}, want: gone},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			var wrote []int
-			err := conflict.Update(t.Context(), noWait, 3, tt.first, func() (int, error) {
-				if tt.gone {
-					return 0, gone
-				}
-				value := tt.reads[0]
-				tt.reads = tt.reads[1:]
-				return value, nil
-			}, func(value int) error {
-				if wrote = append(wrote, value); len(wrote) <= tt.conflicts {
-					return hook.Conflict("another writer came first")
-				}
-				return nil
-			})
-			if !errors.Is(err, tt.want) || !slices.Equal(wrote, tt.wrote) || len(tt.reads) != 0 {
-				t.Errorf("Update() = %v, wrote %v, %d values unread; want %v, %v, 0", err, wrote, len(tt.reads), tt.want, tt.wrote)
-			}
-		})
-	}
 }
