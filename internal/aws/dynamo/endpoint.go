@@ -29,6 +29,17 @@ type tenantItem struct {
 	Closing   hook.ErasureID    `stored:"closing"`   // absent: no erasure is under way
 }
 
+type endpointItem struct {
+	key
+	hook.Endpoint
+}
+
+// toEndpointItem returns the next version of e.
+func toEndpointItem(e hook.Endpoint) endpointItem {
+	e.Version++
+	return endpointItem{endpointKey(e.ID), e}
+}
+
 // uidItem reserves an alias.
 type uidItem struct {
 	key

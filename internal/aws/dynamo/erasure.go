@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -46,18 +45,8 @@ func (s *Store) BeginErasure(ctx context.Context, e erasure.Erasure) (erasure.Er
 	if err != nil {
 		return erasure.Erasure{}, translate(err, op)
 	}
-	e = storedErasure(e)
-	e.Version++
-	return e, nil
-}
-
-// storedErasure returns e with times as stored.
-func storedErasure(e erasure.Erasure) erasure.Erasure {
-	for _, at := range []*time.Time{&e.CreatedAt, &e.UpdatedAt, &e.EndedAt, &e.NotBefore} {
-		*at = fromMillis(millis(*at))
-	}
-	e.ExpiresAt = fromTTL(ttl(e.ExpiresAt))
-	return e
+	err = decodeItem(put.Item, &e) // the times as stored
+	return e, translate(err, op)
 }
 
 // SaveErasure makes one conditional write.

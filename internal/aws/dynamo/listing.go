@@ -10,7 +10,6 @@ import (
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 )
 
 // Listing makes one query of the tenant's list, and one transaction per 24 endpoints.
@@ -24,7 +23,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 		if err != nil {
 			return err
 		}
-		m, err := s.asOfOneMoment(ctx, tenantKey(tenant), keys, subscriberAttributes()...)
+		m, err := s.asOfOneMoment(ctx, tenantKey(tenant), keys, attributeNames[subscriberItem]()...)
 		if err != nil {
 			return err
 		}
@@ -65,26 +64,15 @@ func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.L
 
 // subscriberItem is a part of endpointItem.
 type subscriberItem struct {
-	ID         hook.EndpointID `stored:"id"`
-	EventTypes []string        `stored:"event_types"`
-	Filter     []byte          `stored:"filter"`
-	Shards     int             `stored:"shards"`
-	Coalesce   hook.Coalescing `stored:"coalesce"`
-	Version    int64           `stored:"version"`
-}
+	key
+	ingest.Subscriber
 
-// subscriberAttributes are those of a subscriberItem, of its key and its owner.
-func subscriberAttributes() []string {
-	return []string{names.PartitionKey, names.SortKey, "tenant", "id", "event_types", "filter", "shards", "coalesce", "version"}
+	Tenant hook.TenantID `stored:"tenant"`
 }
 
 // subscribers decodes the endpoints of a list, in the order of their ids.
 func (s *Store) subscribers(ctx context.Context, items []map[string]types.AttributeValue) []ingest.Subscriber {
-	all := readable(ctx, s, items, func(it subscriberItem) (ingest.Subscriber, error) {
-		return ingest.Subscriber{
-			ID: it.ID, EventTypes: it.EventTypes, Filter: it.Filter, Shards: it.Shards, Coalesce: it.Coalesce, Version: it.Version,
-		}, nil
-	})
+	all := readable(ctx, s, items, itself[ingest.Subscriber])
 	slices.SortFunc(all, func(a, b ingest.Subscriber) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return all
 }

@@ -89,37 +89,26 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 	}
 	switch {
 	case k.SK == eventSort:
-		e, err := decode(item, s.payload.fromEventItem)
-		if err != nil {
-			return err
-		}
-		snapshot.Events[e.ID] = &e
+		return addTo(item, s.payload.fromEventItem, func(e hook.Event) { snapshot.Events[e.ID] = &e })
 	case k.SK == endpointSort:
-		var e hook.Endpoint
-		if err := decodeItem(item, &e); err != nil {
-			return err
-		}
-		snapshot.Endpoints[e.ID] = &e
+		return addTo(item, itself[hook.Endpoint], func(e hook.Endpoint) { snapshot.Endpoints[e.ID] = &e })
 	case k.SK == circuitSort:
-		r, err := decode(item, itself[admission.Record])
-		if err != nil {
-			return err
-		}
-		snapshot.Circuits[r.Endpoint] = r
+		return addTo(item, itself[admission.Record], func(r admission.Record) { snapshot.Circuits[r.Endpoint] = r })
 	case k.SK == limitsSort:
-		l, err := decode(item, itself[admission.Limits])
-		if err != nil {
-			return err
-		}
-		snapshot.Limits[hook.EndpointID(strings.TrimPrefix(k.PK, endpointPrefix))] = l
+		id := hook.EndpointID(strings.TrimPrefix(k.PK, endpointPrefix))
+		return addTo(item, itself[admission.Limits], func(l admission.Limits) { snapshot.Limits[id] = l })
 	case strings.HasPrefix(k.SK, deliveryPrefix):
-		d, err := decode(item, fromDeliveryItem)
-		if err != nil {
-			return err
-		}
-		snapshot.Deliveries[d.Ref()] = &d
+		return addTo(item, fromDeliveryItem, func(d hook.Delivery) { snapshot.Deliveries[d.Ref()] = &d })
 	}
 	return nil
+}
+
+func addTo[I, T any](item map[string]types.AttributeValue, from func(I) (T, error), add func(T)) error {
+	record, err := decode(item, from)
+	if err == nil {
+		add(record)
+	}
+	return err
 }
 
 // decode decodes an item by way of its struct.

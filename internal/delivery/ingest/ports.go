@@ -38,12 +38,12 @@ type Listing struct {
 
 // Subscriber is what ingest must know of an endpoint: whether an event is for it, and its lane.
 type Subscriber struct {
-	ID         hook.EndpointID
-	EventTypes []string
-	Filter     []byte
-	Shards     int
-	Coalesce   hook.Coalescing
-	Version    int64
+	ID         hook.EndpointID `stored:"id"`
+	EventTypes []string        `stored:"event_types"`
+	Filter     []byte          `stored:"filter"`
+	Shards     int             `stored:"shards"`
+	Coalesce   hook.Coalescing `stored:"coalesce"`
+	Version    int64           `stored:"version"`
 }
 
 // SubscriberOf returns the part of the endpoint.
