@@ -324,10 +324,10 @@ type auditedTLS struct {
 }
 
 type auditedSecret struct {
-	Scheme    string    `json:"scheme"`
-	Secret    string    `json:"secret"`
-	CreatedAt time.Time `json:"created_at"`
-	ExpiresAt time.Time `json:"expires_at,omitzero"`
+	Scheme    hook.Scheme `json:"scheme"`
+	Secret    string      `json:"secret"`
+	CreatedAt time.Time   `json:"created_at"`
+	ExpiresAt time.Time   `json:"expires_at,omitzero"`
 }
 
 // changedEndpoint records a change of an endpoint. A new endpoint has no before, and a deleted
@@ -361,7 +361,7 @@ const newValue = hook.Masked + " (new value)"
 
 // audited returns the endpoint in the form for comparing it with before.
 func audited(e, before hook.Endpoint) auditedEndpoint {
-	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: make([]auditedSecret, len(e.Secrets))}
+	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: viewsOf[auditedSecret](e.Secrets)}
 	if before.Auth.Type == e.Auth.Type && !bytes.Equal(before.Auth.Sealed, e.Auth.Sealed) {
 		view.Auth.Secret = newValue
 	}
@@ -373,10 +373,8 @@ func audited(e, before hook.Endpoint) auditedEndpoint {
 			(*view.Headers)[name] = newValue
 		}
 	}
-	for i, s := range e.Secrets {
-		view.Secrets[i] = auditedSecret{
-			Scheme: s.Scheme.String(), Secret: hook.Masked, CreatedAt: s.CreatedAt, ExpiresAt: s.ExpiresAt,
-		}
+	for i := range view.Secrets {
+		view.Secrets[i].Secret = hook.Masked
 	}
 	return view
 }

@@ -37,16 +37,20 @@ func pageRequest(c *call, names ...string) (page.Request, url.Values, error) {
 	if err != nil {
 		return page.Request{}, nil, err
 	}
-	p := page.Request{Limit: page.DefaultLimit, Bytes: c.pageBytes, Cursor: values.Get("cursor")}
-	if values.Has("limit") {
-		p.Limit, err = strconv.Atoi(values.Get("limit"))
-		if err != nil || p.Limit < 1 || p.Limit > page.MaxLimit {
-			return page.Request{}, nil, hook.Invalid(hook.FieldError{
-				Field: "limit", Message: fmt.Sprintf("must be 1 to %d", page.MaxLimit),
-			})
-		}
+	limit, err := limitIn(values, page.DefaultLimit, page.MaxLimit)
+	return page.Request{Limit: limit, Bytes: c.pageBytes, Cursor: values.Get("cursor")}, values, err
+}
+
+// limitIn returns the number of items asked for, from 1 to most.
+func limitIn(values url.Values, without, most int) (int, error) {
+	if !values.Has("limit") {
+		return without, nil
 	}
-	return p, values, nil
+	limit, err := strconv.Atoi(values.Get("limit"))
+	if err != nil || limit < 1 || limit > most {
+		return 0, hook.Invalid(hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", most)})
+	}
+	return limit, nil
 }
 
 // listView is a page of a list.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"surehook.example/surehook/internal/admin/status"
@@ -25,12 +24,9 @@ func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	limit := defaultEndpointRows
-	if values.Has("limit") {
-		limit, err = strconv.Atoi(values.Get("limit"))
-		if err != nil || limit < 1 || limit > hook.MaxEndpointsPerTenant {
-			return reply{}, hook.Invalid(hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", hook.MaxEndpointsPerTenant)})
-		}
+	limit, err := limitIn(values, defaultEndpointRows, hook.MaxEndpointsPerTenant)
+	if err != nil {
+		return reply{}, err
 	}
 	if len(values.Get("search")) > maxSearch {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "search", Message: fmt.Sprintf("must have at most %d bytes", maxSearch)})

@@ -194,3 +194,11 @@ func (f *form) pattern(v reflect.Value) error {
 	v.Set(reflect.ValueOf(&text))
 	return nil
 }
+
+// viewFilter returns the filter of an endpoint as it was given; {} for none.
+func viewFilter(text []byte) jsontext.Value {
+	if len(text) == 0 {
+		return jsontext.Value("{}")
+	}
+	return text
+}
