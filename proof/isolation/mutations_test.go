@@ -44,7 +44,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "an outage leaves an endpoint fast", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_AnOutageEndsTheProof",
-			old: "r = r.withClass(Unproven, now)", bug: "r = r.withClass(Fast, now)",
+			old: "r = r.unproven(now)\n", bug: "r = r.withClass(Fast, now)\n",
 		},
 		{
 			rule: "slots are granted without a count", file: "internal/rule/admission/permit.go", row: "limited backlog",

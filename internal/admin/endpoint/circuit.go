@@ -186,7 +186,7 @@ func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.
 		}
 		s.Reserved = limits.Reserved(e.RatePerSecond, now)
 		if width > 0 {
-			s.Width = record.Open(limits, width, now)
+			s.Width = record.SlotsNow(limits, width, now)
 		}
 	}
 	return s, nil

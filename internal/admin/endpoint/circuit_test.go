@@ -158,6 +158,9 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			want := admission.NewRecord(tenant, e.ID)
 			want.Generation, want.Version = before.Generation+1, before.Version+1
 			want.ClosedAt = b.now
+			if before.State != circuit.Closed { // it must prove its speed again
+				want.SpeedAt = b.now
+			}
 			want.Waiting, want.Wave, want.AttendAt = true, 1, b.now.Add(admission.AttendAfter)
 			if !tt.waiting { // the index knows better than the record
 				want.EmptySince = b.now
@@ -526,6 +529,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 			want: func(b *bundle, r admission.Record) admission.Record {
 				r.Circuit = circuit.Circuit{State: circuit.Closed, Generation: r.Generation + 2, ClosedAt: b.now, Version: r.Version + 2}
 				r.Waiting, r.EmptySince, r.Wave, r.AttendAt = true, b.now, 1, b.now.Add(admission.AttendAfter)
+				r.SpeedAt = b.now.Add(-time.Second) // since the probe
 				return r
 			},
 			changes: 0,

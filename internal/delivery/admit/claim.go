@@ -68,7 +68,7 @@ func (c *claim) width(now time.Time) int {
 	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
 		return 0
 	}
-	return c.record.Open(c.limits, c.record.Width(&c.endpoint, now), now)
+	return c.record.SlotsNow(c.limits, c.record.Width(&c.endpoint, now), now)
 }
 
 // maxWait returns how long a claim may wait for a rate slot.

@@ -17,7 +17,7 @@ import (
 type Ended struct {
 	Token    hook.Token
 	Verdict  admission.Verdict // zero: the token did not ask
-	Delivery *hook.Delivery    // as it stands now; nil: the event is gone
+	Delivery *hook.Delivery    // as read, or as parked; nil: the event is gone
 	Result   admission.Result  // of the attempt, or of the decision without one
 	Failed   bool              // the message comes again
 }

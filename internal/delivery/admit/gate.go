@@ -99,7 +99,7 @@ func (k *asking) write(ctx context.Context) error {
 			k.stale = true
 			return err
 		}
-		next.Record.Version++ // the stored version, for Settle
+		next.Record.Version++ // the stored version, for Learn
 		k.state.Record = next.Record
 		if wait := k.CheckAt.Sub(k.now); wait > 0 && next.Record.State == circuit.Closed { // if it is lost, the breaker's tick releases the deliveries
 			if err := k.enqueueCheck(ctx, next.Record, wait); err != nil {

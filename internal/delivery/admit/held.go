@@ -13,12 +13,12 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// maxOverdue limits the overdue counts that one Settle writes, so that they fit into the time
+// maxOverdue limits the overdue counts that one Learn writes, so that they fit into the time
 // reserved for settling.
 const maxOverdue = 10
 
 // heldCounts keeps successes of busy endpoints between two writes. A timer could not write
-// them, because a frozen process runs no timers, so each Settle also writes the overdue counts
+// them, because a frozen process runs no timers, so each Learn also writes the overdue counts
 // of other endpoints. If a process ends, its held counts are lost: the statistics lack them,
 // but no decision depends on them. The zero value is empty and safe for concurrent use.
 type heldCounts struct {

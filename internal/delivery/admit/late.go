@@ -24,8 +24,8 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	return err
 }
 
-// Attempt runs an attempt of tokens that may start, and watches for late ones meanwhile.
-func (p *Permits) Attempt(attempt func()) {
+// Watch runs an attempt of tokens that may start, and watches whether it is late.
+func (p *Permits) Watch(attempt func()) {
 	p.late.begin()
 	defer p.late.running.Add(-1)
 	attempt()

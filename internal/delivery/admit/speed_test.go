@@ -138,7 +138,7 @@ func TestRecord_Slots(t *testing.T) {
 			if slots, width := tt.record.Slots(&e, now), tt.record.Width(&e, now); slots != tt.slots || width != tt.width {
 				t.Errorf("Slots(), Width() = %d, %d; want %d, %d", slots, width, tt.slots, tt.width)
 			}
-			if open := tt.record.Open(tt.limits, tt.width, now); open != tt.open {
+			if open := tt.record.SlotsNow(tt.limits, tt.width, now); open != tt.open {
 				t.Errorf("Open() = %d; want %d", open, tt.open)
 			}
 		})

@@ -8,8 +8,8 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// Together splits the due deliveries of one endpoint into those that start together or not at all. In
-// the lane coalesce each group becomes one request, so it stays within the bounds of a request; it is
+// Together splits the due deliveries of one endpoint into groups that the gate decides on in one
+// question. In the lane coalesce each group becomes one request, so it stays within the bounds of a request; it is
 // split the same way while the circuit is open, because the circuit may close before the gate decides.
 // Otherwise all are one group. of returns the subject of an element.
 func Together[T any](due []T, of func(T) *settlement.Subject, lane hook.Lane) [][]T {

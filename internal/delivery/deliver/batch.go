@@ -111,7 +111,7 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
 	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
-	ended := &ended{all: make([]*job, 0, len(jobs))}
+	done := &ended{all: make([]*job, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
 		id := j.Token.Delivery.Endpoint
@@ -119,10 +119,10 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 	}
 	endpoints := slices.Collect(maps.Values(byEndpoint))
 	parallel.Each(len(endpoints), len(endpoints), func(i int) error {
-		d.process(ctx, endpoints[i], &snapshot, now, ended)
+		d.process(ctx, endpoints[i], &snapshot, now, done)
 		return nil // each job holds its own error
 	})
-	d.logMetrics(ctx, ended.all)
+	d.logMetrics(ctx, done.all)
 }
 
 // readable fails the jobs whose records could not all be read, and returns the others.

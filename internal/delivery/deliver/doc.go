@@ -1,7 +1,7 @@
 // Package deliver makes attempts. A Deliverer decodes a batch of tokens, loads the records,
 // asks the gate, sends the requests and settles the deliveries.
 //
-// Queues, tables and HTTP are ports.
+// Queues, tables and HTTP are ports. Package hook explains the words.
 //
 // # The path of a token
 //

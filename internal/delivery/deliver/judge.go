@@ -47,6 +47,7 @@ func stepOf(j *job, snapshot *Snapshot, now time.Time) (settlement.Step, error) 
 		return settlement.Step{}, fmt.Errorf("find delivery %s: %w", j.Token.Delivery, err)
 	}
 	if !ok {
+		j.Endpoint = snapshot.Endpoints[j.Token.Delivery.Endpoint] // takes over the slot that the token may hold
 		return settlement.Step{Do: settlement.Drop, Reason: "the event is gone, or no replay is recorded"}, nil
 	}
 	j.subject = found

@@ -89,3 +89,32 @@ func TestProcessBatch_ClaimWithoutEvent(t *testing.T) {
 		t.Errorf("%d tokens received, %d failed, %d requests; want 2, 0 and 1", received, failed, len(w.Posts))
 	}
 }
+
+// The slot of a token whose event is gone goes to the next parked delivery.
+func TestProcessBatch_ClaimWithoutEventIsHandedOver(t *testing.T) {
+	t.Parallel()
+
+	w := &bundle{world.New(t, world.Options{Function: world.Deliver})}
+	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
+	var tokens []hook.Token
+	for _, at := range []time.Time{start, start.Add(time.Second)} {
+		d := hook.QueuedDelivery(w.Event("order.paid", at, endpoint), endpoint.Target())
+		d.State, d.Reason, d.Parks = hook.StateParked, hook.ReasonInFlight, 1
+		if len(tokens) > 0 {
+			w.Save(d)
+		}
+		tokens = append(tokens, d.NextToken())
+	}
+	if err := w.Store.SaveCircuit(t.Context(), w.Circuit(endpoint).Wait(start)); err != nil {
+		t.Fatal(err)
+	}
+	tokens[0].Slot = true
+	w.Enqueue(hook.LaneOverflow, tokens[0])
+	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return strings.HasSuffix(k.Hash, string(tokens[0].Delivery.Event)) })
+	for range 2 {
+		w.Invoke(hook.LaneOverflow)
+	}
+	if len(w.Posts) != 1 || w.Delivery(tokens[1].Delivery).State != hook.StateDelivered {
+		t.Errorf("%d requests, and the parked delivery is %s; want it delivered", len(w.Posts), w.Delivery(tokens[1].Delivery).State)
+	}
+}

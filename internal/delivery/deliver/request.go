@@ -48,7 +48,7 @@ func requestsOf(jobs []*job) (requests [][]*job, rest []*job) {
 const settleTogether = 20
 
 // attempt makes one request for the jobs, and settles each job by itself. The leader is the job
-// with the lease: its result stands for the request in the circuit, the counts and the speed.
+// with the lease, or else the first: its result stands for the request in the circuit, the counts and the speed.
 //
 // After a crash, the tokens that were not settled come again and are sent in a new request,
 // perhaps with other members: the receiver recognises the events by their ids.

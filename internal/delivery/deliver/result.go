@@ -25,7 +25,7 @@ func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.At
 func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision settlement.Decision) (admission.Result, error) {
 	written, err := d.Settler.Settle(ctx, s, decision)
 	if written.Own {
-		s.Delivery = written.Record
+		s.Delivery = written.Record // as parked: a slot may be free for it now
 	}
 	d.logDecided(ctx, s, written.Record)
 	return resultOf(s, new(hook.Outcome), written, d.Now()), err

@@ -37,7 +37,7 @@ func (l Limits) Claim(waiting []hook.Delivery, free int, perSecond float64, maxW
 		}
 		token := d.NextToken()
 		token.Slot, token.Reserved = true, perSecond > 0
-		lease := Held{LeaseKey(d.ID), Lease{Nonce: token.Nonce, Until: at.Add(LeaseFor).UTC().Truncate(time.Millisecond)}}
+		lease := Held{LeaseKey(d.ID), Lease{Nonce: token.Nonce, Until: LeaseEnd(at)}}
 		next = reserved.Begin(lease)
 		claims = append(claims, Claim{token, at, lease})
 	}

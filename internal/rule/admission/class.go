@@ -35,14 +35,14 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	return Width(e, r.SpeedAtNow(now))
 }
 
-// Open returns the slots that the endpoint has now, of the given highest number, by its limits.
+// SlotsNow returns the slots that the endpoint has now, of the given highest number, by its limits.
 // While it sheds, it has fewer.
-func (r *Record) Open(l Limits, most int, now time.Time) int {
+func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
 	most = max(min(most, 1), most*(100-r.Sheds(now))/100)
 	if r.SpeedAtNow(now) == Fast {
 		return most
 	}
-	return l.Open(most, r.FirstSlots(), r.SpeedAt, now)
+	return l.SlotsNow(most, r.FirstSlots(), r.SpeedAt, now)
 }
 
 // FirstSlots returns the number of slots before the first answer in the speed class: one if the

@@ -75,7 +75,7 @@ func LeaseKey(d hook.DeliveryID) string {
 }
 
 // LeaseEnd returns the end of a lease that begins at the time, in milliseconds as stored.
-func LeaseEnd(at time.Time) time.Time { return at.Add(LeaseFor).Truncate(time.Millisecond) }
+func LeaseEnd(at time.Time) time.Time { return at.Add(LeaseFor).UTC().Truncate(time.Millisecond) }
 
 // Live returns the limits without the leases that have ended by now.
 func (l Limits) Live(now time.Time) Limits {

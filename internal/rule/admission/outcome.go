@@ -101,9 +101,9 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		}
 		return r
 	case r.State == circuit.Closed:
-		return r.Release(now)
-	case before.State == circuit.Closed: // the circuit opened: the endpoint must prove its speed again
-		r = r.withClass(Unproven, now)
+		return r.unproven(now).Release(now)
+	case before.State == circuit.Closed:
+		r = r.unproven(now)
 		r.ProbeType = ""
 	}
 	return r.planCheck(now)

@@ -36,7 +36,7 @@ func (a *asking) lease(due Due) Verdict {
 	}
 	own := a.own(due)
 	most := max(a.before.Width(a.endpoint, a.now), a.needed)
-	a.Slots = a.before.Open(*a.Next.Limits, most, a.now)
+	a.Slots = a.before.SlotsNow(*a.Next.Limits, most, a.now)
 	next, granted := a.Next.Limits.Start(own, a.Slots, a.now)
 	a.Next.Limits = &next
 	switch granted {

@@ -94,6 +94,9 @@ func (r Record) Release(now time.Time) Record {
 // Reset returns the record with a closed circuit and without the hold of a 429, and with the first
 // wave of a release due if deliveries wait.
 func (r Record) Reset(now time.Time) Record {
+	if r.State != circuit.Closed {
+		r = r.unproven(now)
+	}
 	r.Circuit, r.AnnounceAt, r.ThrottledUntil = r.Circuit.Reset(now), time.Time{}, time.Time{}
 	return r.Release(now)
 }
@@ -128,8 +131,12 @@ func (r Record) Mended(moved bool, now time.Time) Record {
 // speed again.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	r.Circuit, r.AnnounceAt = r.Circuit.Trip(s, now), time.Time{}
-	return r.withClass(Unproven, now).planCheck(now)
+	return r.unproven(now).planCheck(now)
 }
+
+// unproven returns the record of an endpoint that must prove its speed again: an outage began, or it
+// ended, and the answers meanwhile say nothing about the slots that the endpoint can take now.
+func (r Record) unproven(now time.Time) Record { return r.withClass(Unproven, now) }
 
 // withClass returns the record with the speed class, which begins now.
 func (r Record) withClass(c Class, now time.Time) Record {

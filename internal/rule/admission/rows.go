@@ -60,7 +60,7 @@ func (a *asking) probes(due Due) (Verdict, bool) {
 		a.probe, a.sharedProbe = holder, a.before.Holder == holder && a.now.Before(a.before.LeaseUntil)
 		a.Next.Record.Circuit = probed
 	}
-	v.Probe = v.Decision == Move // even if deliveries are parked before it arrives
+	v.Probe = v.Decision == Move // so that it stays the probe, even if deliveries are parked before it arrives
 	return v, true
 }
 

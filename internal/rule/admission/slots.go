@@ -41,13 +41,13 @@ func Width(e *hook.Endpoint, c Class) int {
 	return slots
 }
 
-// Open returns the slots that an endpoint has now, of the given highest number. The endpoint is
+// SlotsNow returns the slots that an endpoint has now, of the given highest number. The endpoint is
 // not fast, and has been in its speed class since the given time. first is the number before the
 // first answer.
 //
 // The number follows the answers: see Answered. In the first minute it is at most earlySlots,
 // because a lane needs time to grow.
-func (l Limits) Open(most, first int, since, now time.Time) int {
+func (l Limits) SlotsNow(most, first int, since, now time.Time) int {
 	if l.Slots > 0 && l.ScoreAt.Equal(since) {
 		first = l.Slots
 	}

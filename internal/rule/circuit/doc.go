@@ -1,5 +1,5 @@
 // Package circuit is the circuit breaker of one endpoint: a state machine over results and
-// time. The package knows neither clocks nor stores nor requests. Package gate applies results, and
+// time. The package knows neither clocks nor stores nor requests. Package admit applies results, and
 // package breaker sends probes.
 //
 // # States
