@@ -19,6 +19,9 @@ import (
 // api returns a client of the configured deployment.
 func (p *program) api(ctx context.Context, s settings) (*client.Client, error) {
 	address, err := s.address()
+	if s.URL == "" && s.key == "" && s.KeyFile == "" && s.KeyCommand == nil {
+		return nil, usagef("the address of the API and its key are missing: say --api-url or %s, and --key-file or %s, or `surehook login`; `surehook dev` prints all", envURL, envKey)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -23,13 +23,14 @@ func (p *program) health() *cobra.Command {
 			return p.report(c.Context(), "/v1/health", url.Values{}, write)
 		},
 	}
-	c.Flags().BoolVar(&atRisk, "at-risk", false, "list the endpoints that lose parked deliveries if nothing changes, the first loss first")
+	c.Flags().BoolVar(&atRisk, "at-risk", false, "list the endpoints that lose waiting deliveries if nothing changes, the first loss first")
 	return c
 }
 
-// writeAtRisk prints the endpoints with parked deliveries at risk, the first loss first.
+// writeAtRisk prints the endpoints with deliveries at risk, the first loss first.
 func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	var found struct {
+		Complete  bool `json:"complete"`
 		Attention []struct {
 			Tenant    string           `json:"tenant"`
 			Endpoints int              `json:"endpoints"`
@@ -54,8 +55,8 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 		}
 	}
 	if len(losing) == 0 {
-		fmt.Fprintln(p.Out, "No parked delivery is lost if nothing changes.")
-		return nil
+		fmt.Fprintln(p.Out, "No waiting delivery is lost if nothing changes.")
+		return p.atLeast(found.Complete)
 	}
 	slices.SortFunc(losing, func(a, b map[string]any) int {
 		return strings.Compare(fmt.Sprint(a["first_loss_at"]), fmt.Sprint(b["first_loss_at"]))
@@ -66,6 +67,9 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 		if rows[i], err = json.Marshal(e); err != nil {
 			return &badAnswerError{err}
 		}
+	}
+	if err := p.atLeast(found.Complete); err != nil {
+		return err
 	}
 	return p.writeRows(p.Out, columns("FIRST-LOSS=first_loss_at", "AT-RISK=at_risk", "WAITING=waiting", "TENANT=tenant", "NAME=~uid|url", "CONDITION=condition.state",
 		"CLASS=condition.class", "SINCE=since", "ENDPOINT=endpoint_id"), rows, func([]json.RawMessage) map[string]string { return nil })
@@ -98,9 +102,10 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 		fmt.Fprintf(lines, "oldest\t%s of %s, %s, %s old\n", oldest, text("oldest_pending.tenant"), text("oldest_pending.state"), text("oldest_pending.age"))
 	}
 	if first := text("first_loss_at"); first != none {
-		fmt.Fprintf(lines, "at risk\t%s parked deliveries are lost if nothing changes, the first %s\n", text("at_risk"), p.since(first))
+		fmt.Fprintf(lines, "at risk\t%s lost if nothing changes, the first %s\n", plural(text("at_risk"), "waiting delivery is", "waiting deliveries are"), p.since(first))
 	}
-	fmt.Fprintf(lines, "dead\t%s deliveries, and %s messages in the queue dead-letters\n", text("dead"), text("queues.dead_letters.visible"))
+	fmt.Fprintf(lines, "dead\t%s at endpoints active in the last day, and %s in the queue dead-letters\n",
+		plural(text("dead"), "delivery", "deliveries"), plural(text("queues.dead_letters.visible"), "message", "messages"))
 	fmt.Fprintf(lines, "undeliverable\t%s messages: more than 0 is a fault of Surehook\n", text("queues.undeliverable.visible"))
 	fmt.Fprintf(lines, "circuits\t%s open\n", text("open_circuits"))
 	if !found.Complete {
@@ -117,6 +122,23 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 	return p.writeRows(p.Out, columns("TENANT=tenant", "ENDPOINTS=endpoints", "CONDITION=condition.state", "CLASS=condition.class", "SINCE=condition.since",
 		"DEAD=dead", "WAITING=waiting", "AT-RISK=at_risk", "FIRST-LOSS=first_loss_at", "WORST=worst.0.endpoint_id"), found.Attention,
 		func([]json.RawMessage) map[string]string { return nil })
+}
+
+// atLeast says so if not everything was counted.
+func (p *program) atLeast(complete bool) error {
+	if complete {
+		return nil
+	}
+	_, err := fmt.Fprintln(p.Err, "There may be more: not everything was counted.")
+	return err
+}
+
+// plural returns the number of the API with its noun.
+func plural(number, one, many string) string {
+	if number == "1" {
+		return "1 " + one
+	}
+	return number + " " + many
 }
 
 // reasons returns why deliveries are parked, in brackets.

@@ -31,6 +31,8 @@ type operation struct {
 	most         int      // how many rows one call returns at most, for a list without pages; 0 for a list with pages
 	done         string   // printed after an answer without a body, with the arguments
 	ask          string   // the question before a call with serious effects, with %s for the first argument; --yes answers it
+	mild         bool     // the question is for people alone: without a terminal, the call is made
+	cancels      bool     // the question names the endpoint's waiting deliveries, which the call cancels
 }
 
 // option is a flag, with the field or the query parameter that it sets.
@@ -139,7 +141,7 @@ func (p *program) command(o operation) *cobra.Command {
 			return p.list(c, api, r, s, o)
 		}
 		if yes, _ := c.Flags().GetBool("yes"); o.ask != "" && !yes {
-			if err := p.confirm(c.Context(), fmt.Sprintf(o.ask, printable(args[0]))); err != nil {
+			if err := p.askBefore(c.Context(), api, s, o, args[0]); err != nil {
 				return err
 			}
 		}

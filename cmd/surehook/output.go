@@ -71,6 +71,8 @@ func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessa
 				t.columns[i].least = max(t.columns[i].least, len(c.heading), len(id))
 			case isTime(c.path):
 				text = p.since(text)
+			case strings.HasPrefix(c.path, "latency"):
+				text = brief(text)
 			}
 			t.columns[i].add(text, f.number)
 		}
@@ -105,6 +107,20 @@ func (p *program) since(text string) string {
 		return text
 	}
 	return relative(at, p.Now())
+}
+
+// brief returns a duration with three digits at most, and any other text unchanged.
+func brief(text string) string {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return text
+	}
+	for unit := time.Microsecond; unit <= time.Minute; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.Round(time.Minute).String()
 }
 
 // terminal returns the width in characters of the terminal behind out; 0 if it is not a terminal.

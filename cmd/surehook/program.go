@@ -153,7 +153,7 @@ func (p *program) root() *cobra.Command {
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{outputJSON, outputTable}, cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
 	root.AddCommand(p.dev(), p.listen(), p.send(), p.verify(), p.tail())
 	root.AddCommand(p.resources()...)
-	root.AddCommand(p.find(), p.replay(), p.deadLetters(), p.health(), p.stats(), p.smoke(), p.open(), p.login(), p.logout(), p.contexts())
+	root.AddCommand(p.find(), p.replay(), p.deadLetters(), p.health(), p.stats(), p.smoke(), p.open(), p.login(), p.logout(), p.contexts(), p.why(), p.version())
 	p.complete(root)
 	p.note(root)
 	return root

@@ -116,7 +116,7 @@ func (p *program) runReplay(ctx context.Context, r replaying) error {
 		return err
 	}
 	if !r.yes {
-		if err := p.confirm(ctx, r.question(total)); err != nil {
+		if err := p.confirm(ctx, r.question(total)+p.where(s, true)); err != nil {
 			return err
 		}
 	}

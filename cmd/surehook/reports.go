@@ -107,7 +107,8 @@ func (p *program) report(ctx context.Context, path string, query url.Values, tab
 	if err != nil {
 		return err
 	}
-	if strings.Contains(path, "{tenant}") {
+	ofTenant := strings.Contains(path, "{tenant}")
+	if ofTenant {
 		if _, err := s.requireTenant(); err != nil {
 			return err
 		}
@@ -121,8 +122,22 @@ func (p *program) report(ctx context.Context, path string, query url.Values, tab
 	if err != nil {
 		return fmt.Errorf("read %s: %w", path, err)
 	}
+	if ofTenant && bare(answer) {
+		if err := knownTenant(ctx, api, s.Tenant); err != nil {
+			return err
+		}
+	}
 	if s.Output == outputJSON {
 		return writeJSON(p.Out, answer)
 	}
 	return table(answer, p.endpointNames(ctx, api, s.Tenant))
+}
+
+// bare reports whether a document has no rows.
+func bare(answer json.RawMessage) bool {
+	var rows struct {
+		Data   []json.RawMessage `json:"data"`
+		Groups []json.RawMessage `json:"groups"`
+	}
+	return json.Unmarshal(answer, &rows) == nil && len(rows.Data)+len(rows.Groups) == 0
 }

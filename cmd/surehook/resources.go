@@ -204,7 +204,10 @@ func (p *program) endpointOperations() []operation {
 			use: "update ENDPOINT", short: "Change fields of an endpoint; others keep their values", method: patch, path: one, raw: true, match: true,
 			body: append([]option{{name: "url", usage: "the new URL of the endpoint", kind: text}}, endpointFields()...),
 		},
-		{use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted"},
+		{
+			use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted",
+			ask: "Delete the endpoint %s?", mild: true, cancels: true,
+		},
 		{
 			use: "test ENDPOINT", short: "Send a test event to an endpoint", method: post, path: one + "/test",
 			body: []option{{name: "event_type", usage: "type whose example is the payload", kind: text}, {name: "payload", usage: "JSON of its payload", kind: object}},
@@ -307,7 +310,7 @@ func (p *program) tenantOperations() []operation {
 			},
 		},
 		{use: "end-portal-link TENANT KEY", short: "End a link to the portal, opened or not, by its key_id", method: remove, path: "/v1/tenants/{tenant}/portal-links/{key}", done: "ended"},
-		{use: "delete TENANT", short: "End all limits of a tenant; its events and endpoints stay", method: remove, path: limitsPath, done: "deleted the limits of"},
+		{use: "delete TENANT", short: "End all limits of a tenant; its events and endpoints stay", method: remove, path: limitsPath, done: "deleted the limits of", ask: "End all limits of the tenant %s?", mild: true},
 	}
 }
 
@@ -328,7 +331,7 @@ func (p *program) keyOperations() []operation {
 			},
 		},
 		{use: "caller", short: "Show who calls: the key, with its tenant and scopes", method: get, path: "/v1/caller"},
-		{use: "delete KEY", short: "Revoke a key", method: remove, path: "/v1/keys/{key}", done: "revoked"},
+		{use: "delete KEY", short: "Revoke a key", method: remove, path: "/v1/keys/{key}", done: "revoked", ask: "Revoke the key %s? Its programs are refused at once.", mild: true},
 	}
 }
 

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+// On a terminal a person is asked before an endpoint goes, and learns where and what that cancels.
+func TestDelete_asks(t *testing.T) {
+	t.Parallel()
+
+	const deleted = "DELETE /v1/tenants/acme/endpoints/orders"
+	tests := []struct {
+		name, answer string
+		terminal     bool
+		args         []string
+		want         int
+		deletes      bool
+	}{
+		{"no on a terminal", "n\n", true, nil, exitFailed, false},
+		{"yes on a terminal", "y\n", true, nil, exitOK, true},
+		{"--yes on a terminal", "", true, []string{"--yes"}, exitOK, true},
+		{"without a terminal", "", false, nil, exitOK, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var calls []string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				calls = append(calls, r.Method+" "+r.URL.Path)
+				if r.Method == http.MethodDelete {
+					w.WriteHeader(http.StatusNoContent)
+					return
+				}
+				if r.URL.Path == "/v1/openapi.yaml" {
+					w.Header().Set("Content-Type", "application/yaml")
+					fmt.Fprint(w, "openapi: 3.1.0\ninfo:\n  title: Surehook\n")
+					return
+				}
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, `{"deliveries":{"retrying":3,"parked":9}}`)
+			}))
+			defer server.Close()
+			var errs bytes.Buffer
+			p := &program{
+				In: strings.NewReader(tt.answer), Out: new(bytes.Buffer), Err: &errs, Now: time.Now, HTTP: server.Client(),
+				Lookup: func(name string) (string, bool) {
+					value, ok := map[string]string{envURL: server.URL, envKey: "shk_" + strings.Repeat("x", 43), envTenant: "acme"}[name]
+					return value, ok
+				},
+				Home: func() (string, error) { return t.TempDir(), nil }, Cache: func() (string, error) { return t.TempDir(), nil },
+			}
+			if tt.terminal {
+				p.Secret = func(context.Context) (string, error) { return "", nil }
+			}
+			code := p.run(t.Context(), append([]string{"endpoints", "delete", "orders"}, tt.args...))
+			if got := strings.Contains(strings.Join(calls, "\n"), deleted); code != tt.want || got != tt.deletes {
+				t.Errorf("delete = %d after %q, %s; want %d, deleted %t", code, calls, &errs, tt.want, tt.deletes)
+			}
+			question := fmt.Sprintf("Delete the endpoint orders? 12 waiting deliveries are cancelled. [tenant acme, %s] [y/N]", server.URL)
+			if asked := strings.Contains(errs.String(), question); asked != (tt.answer != "") {
+				t.Errorf("printed %q; want the question %q: %t", errs.String(), question, tt.answer != "")
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"surehook.example/surehook/client"
+	"surehook.example/surehook/client/openapi"
+	"surehook.example/surehook/internal/names"
+)
+
+func (p *program) version() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: arguments,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(p.Out, names.Version)
+			return err
+		},
+	}
+}
+
+// why says in a few lines what is wrong with an endpoint. It reads the health, the newest deliveries
+// and one delivery.
+func (p *program) why() *cobra.Command {
+	return &cobra.Command{
+		Use: "why ENDPOINT", Short: "Say in a few lines how an endpoint does: since when, what it answers, what waits, what is lost", Args: arguments,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, api, err := p.ofTenant(c.Context())
+			if err != nil {
+				return err
+			}
+			path := client.Path(endpointsPath+"/{endpoint}", map[string]string{"tenant": s.Tenant, "endpoint": args[0]})
+			answer, err := api.Call(c.Context(), client.Call{Method: get, Path: path + "/health"})
+			if err != nil {
+				return fmt.Errorf("read the health: %w", err)
+			}
+			if s.Output == outputJSON {
+				return writeJSON(p.Out, answer)
+			}
+			var h openapi.EndpointHealth
+			if err := json.Unmarshal(answer, &h); err != nil {
+				return &badAnswerError{err}
+			}
+			last, err := lastFailure(c.Context(), api, s, path)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(p.Out, printable(p.verdict(args[0], h)+last))
+			return err
+		},
+	}
+}
+
+// verdict returns what the health says, a line for each fact.
+func (p *program) verdict(name string, h openapi.EndpointHealth) string {
+	lines := []string{name + " is " + string(h.Condition.State)}
+	if c := h.Condition; c.Since != nil {
+		lines[0] += " since " + c.Since.In(p.Now().Location()).Format("Mon 15:04") + " (" + relative(*c.Since, p.Now()) + ")"
+		if c.Class != nil {
+			lines[0] += ": " + string(*c.Class)
+		}
+		if c.Reason != nil {
+			lines[0] += ": " + string(*c.Reason)
+		}
+	}
+	if n := h.Deliveries.Retrying + h.Deliveries.Parked; n > 0 {
+		line := counted(n, "delivery waits", "deliveries wait")
+		if at := h.CircuitState.NextProbeAt; at != nil {
+			line += ", the next probe " + relative(*at, p.Now())
+		}
+		lines = append(lines, line)
+	}
+	if b := h.Backlog; b != nil && b.FirstLossAt != nil {
+		lines = append(lines, counted(b.AtRisk, "delivery is", "deliveries are")+" lost if nothing changes, the first "+relative(*b.FirstLossAt, p.Now()))
+	}
+	if h.Deliveries.Dead > 0 {
+		lines = append(lines, counted(h.Deliveries.Dead, "dead letter", "dead letters")+": surehook dead-letters")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// lastFailure returns the newest failed answer of the endpoint as lines of text; empty without one
+// among the newest deliveries.
+func lastFailure(ctx context.Context, api *client.Client, s settings, path string) (string, error) {
+	answer, err := api.Call(ctx, client.Call{Method: get, Path: path + "/deliveries", Query: query("limit", "20")})
+	if err != nil {
+		return "", fmt.Errorf("list the deliveries: %w", err)
+	}
+	var list openapi.DeliveryList
+	if err := json.Unmarshal(answer, &list); err != nil {
+		return "", &badAnswerError{err}
+	}
+	for _, d := range list.Data {
+		if d.Last == nil || d.Last.Class == openapi.OutcomeClassDelivered {
+			continue
+		}
+		text := "\nlast answer: " + string(d.Last.Class)
+		if d.Last.Status != nil {
+			text = fmt.Sprintf("\nlast answer: %d %s", *d.Last.Status, d.Last.Class)
+		}
+		for _, more := range []*string{d.Last.Error, d.Last.Body} {
+			if more != nil && *more != "" {
+				text += "\n  " + strings.ReplaceAll(strings.TrimSpace(*more), "\n", "\n  ")
+			}
+		}
+		return text + "\nsurehook deliveries get " + d.Id, nil
+	}
+	return "", nil
+}
