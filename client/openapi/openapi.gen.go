@@ -3805,7 +3805,9 @@ type EndpointList struct {
 
 // EndpointSummary An endpoint in the health of its tenant. The counts cover the 25 clock hours.
 type EndpointSummary struct {
-	Attempts int `json:"attempts"`
+	// AtRisk How many of them are lost if nothing changes; absent as waiting.
+	AtRisk   *int `json:"at_risk,omitempty"`
+	Attempts int  `json:"attempts"`
 
 	// Attention true: someone should look at the endpoint. It is failing, disabled, degraded or paused, or deliveries died.
 	Attention bool                   `json:"attention"`
@@ -3824,6 +3826,9 @@ type EndpointSummary struct {
 	// Failed The number of failed attempts.
 	Failed int `json:"failed"`
 
+	// FirstLossAt When the first of them is lost. Absent if none is.
+	FirstLossAt *FirstLoss `json:"first_loss_at,omitempty"`
+
 	// Hours In order, for a small chart. Hours without counts are absent.
 	Hours []EndpointHour `json:"hours"`
 
@@ -3837,6 +3842,9 @@ type EndpointSummary struct {
 	// Uid Empty without an alias.
 	Uid string `json:"uid"`
 	Url string `json:"url"`
+
+	// Waiting The number of retrying and parked deliveries; absent without any, and for endpoints that `waiting` of the answer does not count.
+	Waiting *int `json:"waiting,omitempty"`
 }
 
 // EndpointSummaryCircuit defines model for EndpointSummary.Circuit.

@@ -45,7 +45,7 @@ func (p *program) why() *cobra.Command {
 			if err := json.Unmarshal(answer, &h); err != nil {
 				return &badAnswerError{err}
 			}
-			last, err := lastFailure(c.Context(), api, s, path)
+			last, err := lastFailure(c.Context(), api, path)
 			if err != nil {
 				return err
 			}
@@ -85,7 +85,7 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 
 // lastFailure returns the newest failed answer of the endpoint as lines of text; empty without one
 // among the newest deliveries.
-func lastFailure(ctx context.Context, api *client.Client, s settings, path string) (string, error) {
+func lastFailure(ctx context.Context, api *client.Client, path string) (string, error) {
 	answer, err := api.Call(ctx, client.Call{Method: get, Path: path + "/deliveries", Query: query("limit", "20")})
 	if err != nil {
 		return "", fmt.Errorf("list the deliveries: %w", err)

@@ -232,7 +232,7 @@ func TestHealth_tenant(t *testing.T) {
 	const head = `{"at":"2026-11-21T09:30:00.000Z","since":"2026-11-20T09:00:00.000Z","endpoints":2,"waiting":{"complete":true,"queued_estimate":0,"retrying":1,"parked":1,"parked_by_reason":{"in_flight":1},"at_risk":0},"data":[`
 	first := fmt.Sprintf(`{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","status":"active",`+
 		`"condition":{"state":"degraded","since":"2026-11-21T08:30:00.000Z","class":"connect"},"attention":true,"circuit":"closed",`+
-		`"attempts":4,"delivered":2,"failed":2,"dead":1,"success_rate":0.5,"latency_p95":"3.134693s",`+
+		`"attempts":4,"delivered":2,"failed":2,"dead":1,"waiting":2,"success_rate":0.5,"latency_p95":"3.134693s",`+
 		`"hours":[{"hour":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1}]}`, busy)
 	second := fmt.Sprintf(`{"endpoint_id":%q,"uid":"","url":"https://example.com/quiet","status":"active","condition":{"state":"quiet"},`+
 		`"attention":false,"circuit":"closed","attempts":0,"delivered":0,"failed":0,"dead":0,"hours":[]}`, quiet)

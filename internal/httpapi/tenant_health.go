@@ -80,6 +80,9 @@ type endpointSummaryView struct {
 	Delivered int                `json:"delivered"`
 	Failed    int                `json:"failed"` // attempts
 	Dead      int                `json:"dead"`
+	Waiting   int                `json:"waiting,omitzero"`
+	AtRisk    int                `json:"at_risk,omitzero"`
+	FirstLoss time.Time          `json:"first_loss_at,omitzero"`
 	Success   *float64           `json:"success_rate,omitzero"`
 	P95       time.Duration      `json:"latency_p95,omitzero"`
 	Hours     []endpointHourView `json:"hours"`

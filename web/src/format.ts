@@ -9,6 +9,7 @@ const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeSty
 const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
+const dayHours = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
 const spans = new Intl.DateTimeFormat(locale, { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
 const untils = new Intl.DateTimeFormat(locale, { weekday: 'short', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
 const rates = new Intl.NumberFormat(locale, { maximumSignificantDigits: 3 })
@@ -30,8 +31,8 @@ export const until = (at: string) => untils.format(new Date(at))
 export const rate = (n: number) => rates.format(n)
 export const moment = (at: string) => clock.format(new Date(at))
 
-/** "14:00" in the last 24 hours, "3 Mar" before. */
-export const since = (at: string, now: number) => (now - new Date(at).getTime() < 86_400_000 ? hours : days).format(new Date(at))
+/** "14:02" in the last 24 hours, "3 Mar, 14:02" before. */
+export const since = (at: string, now: number) => (now - new Date(at).getTime() < 86_400_000 ? hours : dayHours).format(new Date(at))
 
 const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['day', 86_400],
@@ -39,19 +40,22 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
   ['minute', 60],
 ]
 
-/** "3 min. ago" or "in 2 hr." A moment less than 6 seconds ahead is now: the clock of a page may be that much behind. */
+/** "3 min ago" or "in 2 hr", so that a sentence can end with it. A moment less than 6 seconds ahead is now: the clock of a page may be that much behind. */
 export function ago(at: string, now: number): string {
   const seconds = (new Date(at).getTime() - now) / 1000
   for (const [unit, length] of units) {
-    if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit)
+    if (Math.abs(seconds) >= length) return said(Math.trunc(seconds / length), unit)
   }
-  return relative.format(seconds < 6 ? Math.min(0, Math.trunc(seconds)) : Math.trunc(seconds), 'second')
+  return said(seconds < 6 ? Math.min(0, Math.trunc(seconds)) : Math.trunc(seconds), 'second')
 }
+
+const said = (n: number, unit: Intl.RelativeTimeFormatUnit) => relative.format(n, unit).replace(/\./g, '')
 
 const inUnit = (value: number, unit: string, digits: number, unitDisplay: 'short' | 'long' = 'short') =>
   new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits: digits }).format(value)
 
 export function milliseconds(ms: number): string {
+  if (ms > 0 && ms < 1) return `< ${inUnit(1, 'millisecond', 0)}`
   if (ms < 1000) return inUnit(ms, 'millisecond', 0)
   if (ms < 60_000) return inUnit(ms / 1000, 'second', ms < 10_000 ? 2 : 1)
   if (ms < 3_600_000) return inUnit(ms / 60_000, 'minute', 1)

@@ -9,12 +9,15 @@ export type Hour = { hour: string } & Counts
 export const parts = ['delivered', 'failed', 'dead'] as const
 export const hourLong = 3_600_000
 
-/** The counts of a row. The last failed attempt of a dead delivery counts in failed and in dead. */
+/** The counts of a row. The last failed attempt of a dead delivery counts in failed and in dead; see stacked. */
 export const countsOf = (r?: StatsRow): Counts => ({
   delivered: r?.delivered ?? 0,
   failed: r ? r.attempts - (r.attempts_by_outcome?.delivered ?? 0) : 0,
   dead: r?.dead ?? 0,
 })
+
+/** The counts as parts of a bar, in which a death counts once. */
+export const stacked = (c: Counts): Counts => ({ ...c, failed: Math.max(0, c.failed - c.dead) })
 
 type Stats = { since: string; until: string; data: StatsRow[] }
 

@@ -160,3 +160,40 @@ test('the list of endpoints begins with the worst, and finds one by a part of it
   await fits(page)
   await accessible(page)
 })
+
+test('an endpoint says in one sentence what is wrong, and keeps what waits for longer', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/broken', { status: 500, body: 'upstream failed' })
+  const id = await backend.endpoint(tenant, { url: receiver.url('/broken'), uid: 'broken', max_age: '72h', circuit: { failures: 2 } })
+  for (let i = 0; i < 4; i++) await backend.event(tenant, 'order.paid', { i })
+  await expect.poll(async () => (await backend.call<{ backlog?: { at_risk: number } }>('GET', `/v1/tenants/${tenant}/endpoints/${id}/health`)).backlog?.at_risk).toBe(4)
+  await signIn(page, backend, `/t/${tenant}/endpoints/${id}`)
+  await expect(page.locator('.verdict')).toContainText(/^Failing since \d\d:\d\d: Unavailable; 4 deliveries wait, the next probe /)
+  await expect(page.getByText('Last answer: 500 Unavailable upstream failed')).toBeVisible()
+  await expect(page.locator('.stat', { hasText: 'Success rate' }).locator('.value')).toHaveClass(/bad/)
+  await expect(page.getByText('Attempts pass.')).toHaveCount(0)
+  await page.getByRole('button', { name: 'Keep for 144 hr' }).click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Keep for 144 hr' }).click()
+  await expect.poll(async () => (await backend.call<{ max_age: string }>('GET', `/v1/tenants/${tenant}/endpoints/${id}`)).max_age).toBe('144h')
+  await page.goto(`${backend.address}/console/nowhere`)
+  await expect(page.getByText('There is no page or record with this address.')).toBeVisible()
+})
+
+for (const [locale, menu, says, advice] of [
+  ['en-GB', 'Main', /^One of your endpoints fails; 4 events wait; they are kept until /, /^Your server answers with errors: fix it/],
+  ['de-DE', 'Hauptmenü', /^Einer Ihrer Endpunkte scheitert; 4 Ereignisse warten; sie werden aufbewahrt bis /, /^Ihr Server antwortet mit Fehlern/],
+] as const) {
+  test.describe(locale, () => {
+    test.use({ locale })
+    test('the portal begins with one sentence, and says what to do', async ({ page, backend, receiver, tenant }) => {
+      receiver.answers.set('/broken', { status: 500 })
+      const id = await backend.endpoint(tenant, { url: receiver.url('/broken'), uid: 'broken', circuit: { failures: 2 } })
+      for (let i = 0; i < 4; i++) await backend.event(tenant, 'order.paid', { i })
+      await expect.poll(async () => (await backend.call<{ backlog?: { at_risk: number } }>('GET', `/v1/tenants/${tenant}/endpoints/${id}/health`)).backlog?.at_risk).toBe(4)
+      await openPortal(page, backend, tenant, menu)
+      await expect(page.locator('.verdict')).toContainText(says)
+      await expect(page.locator('.needs .todo')).toHaveText([advice])
+      expect(await page.locator('main').innerText()).not.toMatch(/dead letter|circuit|parked/i)
+      await accessible(page)
+    })
+  })
+}

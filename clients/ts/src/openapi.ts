@@ -3911,6 +3911,11 @@ export interface components {
             failed: number;
             /** @description The number of deliveries ended as dead, without those with a settled replay. */
             dead: number;
+            /** @description The number of retrying and parked deliveries; absent without any, and for endpoints that `waiting` of the answer does not count. */
+            waiting?: number;
+            /** @description How many of them are lost if nothing changes; absent as waiting. */
+            at_risk?: number;
+            first_loss_at?: components["schemas"]["FirstLoss"];
             /**
              * Format: double
              * @description The share of successful attempts; absent without attempts.

@@ -24,6 +24,8 @@ type EndpointSummary struct {
 	condition.Harm
 
 	Endpoint  hook.Endpoint
+	AtRisk    int       // as in Waiting, like Harm.Waiting of the endpoints whose deliveries were counted; 0 for the others
+	FirstLoss time.Time // as AtRisk
 	Circuit   circuit.State
 	Attempts  int
 	Successes int // attempts
@@ -118,25 +120,26 @@ func names(e *hook.Endpoint, text string) bool {
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that
 // of the recent answers.
 func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record, mean map[hook.EndpointID]time.Duration) error {
-	var waiting []hook.Endpoint
+	var waiting []*EndpointSummary
 	for i := range h.Endpoints {
 		e := &h.Endpoints[i]
 		if records[e.Endpoint.ID].Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
-			waiting = append(waiting, e.Endpoint)
+			waiting = append(waiting, e)
 		}
 	}
 	var mu sync.Mutex
 	counted, err := r.counting(ctx, waitingTimeout, func(ctx context.Context, group *errgroup.Group) {
 		for _, e := range waiting[:min(len(waiting), maxWaiting)] {
 			group.Go(func() error {
-				s, err := r.Endpoints.StatusOf(ctx, e, recordOf(records, e.Tenant, e.ID))
+				s, err := r.Endpoints.StatusOf(ctx, e.Endpoint, recordOf(records, e.Endpoint.Tenant, e.Endpoint.ID))
 				if err != nil {
 					return err
 				}
-				found, _, _, err := r.waiting(ctx, &s, mean[e.ID], h.At)
+				found, _, _, err := r.waiting(ctx, &s, mean[e.Endpoint.ID], h.At)
 				mu.Lock()
 				defer mu.Unlock()
 				h.Waiting.add(found)
+				e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
 				return err
 			})
 		}

@@ -3,14 +3,13 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
-import { goDuration } from '../format'
+import { goDuration, until } from '../format'
 import { isPortal, may } from '../session'
 import { text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
 import { Badge, Card, Page } from '../ui/page'
 import { Data, Empty } from '../ui/states'
-import { Time } from '../ui/time'
 import { ReplayDialog, type Selection } from './replay-dialog'
 
 const t = text.dead
@@ -112,7 +111,7 @@ function Group({ tenant, of: g, open }: { tenant: string; of: Schemas['DeadLette
         <p>
           <EndpointName tenant={tenant} id={g.endpoint_id} />{' '}
           <span className="soft">
-            {t.attempts(g.mean_attempts)}, {t.between} <Time at={g.first_at} /> – <Time at={g.last_at} />
+            {t.attempts(g.mean_attempts)}, {t.between(until(g.first_at), until(g.last_at))}
           </span>
         </p>
         <p>{t.suggestions[g.pattern] ?? g.suggestion}</p>

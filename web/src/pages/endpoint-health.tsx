@@ -1,18 +1,20 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useEndpointHealth } from '../api/reads'
-import { compact, count, duration, percent, rate, until } from '../format'
+import { compact, count, duration, goDuration, milliseconds, percent, rate, until } from '../format'
 import { isPortal, may } from '../session'
 import { text } from '../text'
 import { ActivityCard, useActivity } from '../ui/activity'
 import { Button, Select } from '../ui/controls'
+import { outcome } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
 import { LatencyChart } from '../ui/latency'
 import { Card, Facts, Stat } from '../ui/page'
+import { deliveryPath } from '../ui/paths'
 import { Data, Empty } from '../ui/states'
-import { Time } from '../ui/time'
+import { Since, Time } from '../ui/time'
 import { tell, tellFailure } from '../ui/toast'
 import { WaitingCard } from '../ui/waiting'
 
@@ -22,12 +24,13 @@ type Health = Schemas['EndpointHealth']
 type Window = '1h' | '24h'
 
 export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas['Endpoint'] }) {
-  const [window, setWindow] = useState<Window>('24h')
+  const [chosen, setWindow] = useState<Window>()
   const health = useEndpointHealth(tenant, e.id)
   const activity = useActivity(tenant, e.id)
   return (
     <Data of={health}>
       {(h) => {
+        const window = chosen ?? (h.windows['1h'].attempts > 0 ? '1h' : '24h')
         const w = h.windows[window]
         return (
           <>
@@ -36,6 +39,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
                 {h.warned > 0 ? t.warned(h.warned) : t.slowText}
               </p>
             )}
+            <Verdict tenant={tenant} of={e} health={h} />
             {h.backlog && <Backlog of={h.backlog} health={h} />}
             <ActivityCard of={activity} />
             <WaitingCard
@@ -83,6 +87,71 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
   )
 }
 
+/** What is wrong with the endpoint, in one sentence, with its last failed answer. Reads the newest 20 deliveries of one that fails. */
+function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['Endpoint']; health: Health }) {
+  const { state, since } = h.condition
+  const fails = state === 'failing' || state === 'degraded'
+  const list = useQuery({
+    queryKey: [tenant, 'last', e.id],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/deliveries', { params: { path: { tenant, endpoint: e.id }, query: { limit: 20 } } })),
+    enabled: fails,
+  })
+  const failed = fails ? list.data?.data.find((d) => d.last && d.last.class !== 'delivered') : undefined
+  const waiting = h.deliveries.retrying + h.deliveries.parked
+  const why = h.condition.class ? text.classes[h.condition.class] : h.condition.reason && text.endpoints.reasons[h.condition.reason]
+  const probe = h.circuit_state.next_probe_at
+  return (
+    <div className="stack tight">
+      <p className="verdict">
+        {t.says[state]}
+        {since && (
+          <>
+            {' '}
+            {text.endpoints.since} <Since at={since} />
+          </>
+        )}
+        {why && `: ${why}`}
+        {waiting > 0 && `; ${text.endpoints.waiting(waiting)}`}
+        {probe && (
+          <>
+            , {t.nextProbe} <Time at={probe} />
+          </>
+        )}
+        {'.'}
+      </p>
+      {failed?.last && (
+        <p className="break">
+          <span className="soft">{t.lastAnswer}</span> <Link to={deliveryPath(tenant, failed.id)}>{outcome(failed.last)}</Link>{' '}
+          <code>{failed.last.body || failed.last.error}</code>
+        </p>
+      )}
+      {h.backlog?.first_loss_at && <Extend tenant={tenant} of={e} />}
+    </div>
+  )
+}
+
+const longest = 336 // hours
+
+/** Keeps what waits for twice as long, up to the API's bound. */
+function Extend({ tenant, of: e }: { tenant: string; of: Schemas['Endpoint'] }) {
+  const cache = useQueryClient()
+  const hours = Math.min(longest, Math.ceil((2 * goDuration(e.max_age)) / 3_600_000))
+  if (!may('endpoints:write') || goDuration(e.max_age) >= longest * 3_600_000) return null
+  const extend = async () => {
+    await ask(api().PATCH('/v1/tenants/{tenant}/endpoints/{endpoint}', { params: { path: { tenant, endpoint: e.id } }, body: { max_age: `${hours}h` } }))
+    tell(t.extended)
+    await cache.invalidateQueries({ queryKey: [tenant] })
+  }
+  const label = t.extend(milliseconds(hours * 3_600_000))
+  return (
+    <div className="row">
+      <Confirm trigger={<Button tiny>{label}</Button>} title={t.extendTitle} action={label} run={extend}>
+        {t.extendText}
+      </Confirm>
+    </div>
+  )
+}
+
 /** When what waits has gone, and what of it is lost before, if nothing changes. */
 function Backlog({ of: b, health: h }: { of: Schemas['Backlog']; health: Health }) {
   const first = b.first_loss_at && until(b.first_loss_at)
@@ -99,7 +168,8 @@ type FiguresProps = { tenant: string; id: string; health: Health; window: Schema
 
 function Figures({ tenant, id, health: h, window: w, inWindow }: FiguresProps) {
   const rate = w.success_rate
-  const tone = rate === undefined ? undefined : rate > 0.95 ? 'good' : rate > 0.5 ? 'warn' : 'bad'
+  const { state } = h.condition
+  const tone = rate === undefined ? undefined : state === 'failing' || rate <= 0.5 ? 'bad' : state === 'degraded' || rate <= 0.95 ? 'warn' : 'good'
   const listed = (state: string, n: number) => (
     <Link to="/t/$tenant/deliveries" params={{ tenant }} search={{ endpoint: id, state }}>
       {compact(n)}
@@ -111,7 +181,7 @@ function Figures({ tenant, id, health: h, window: w, inWindow }: FiguresProps) {
       <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} />
       <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} />
       <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} />
-      <Stat name={t.delivered} value={listed('delivered', w.delivered)} note={w.mean_delivery_time ? `${inWindow}; ${t.mean(duration(w.mean_delivery_time))}` : inWindow} />
+      <Stat name={t.mean} value={w.mean_delivery_time ? duration(w.mean_delivery_time) : '–'} note={inWindow} />
       <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} note={h.complete ? t.open : t.openAtLeast} tone={h.deliveries.dead ? 'bad' : undefined} />
     </div>
   )
@@ -200,7 +270,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
       }
     >
       <div className="stack tight">
-        <p className="soft">{closed && c.admits < 1 ? t.shedding(percent(c.admits)) : t.circuitTexts[c.state]}</p>
+        <p className="soft">{h.status !== 'active' ? t.notSent[h.status] : closed && c.admits < 1 ? t.shedding(percent(c.admits)) : t.circuitTexts[c.state]}</p>
         <Facts
           of={[
             [t.opened, c.opened_at && <Time at={c.opened_at} />],

@@ -4,8 +4,9 @@ import { AlertTriangle, CircleCheck, CircleX, Clock, PauseCircle, Unplug } from 
 import { Fragment, type ReactNode, useEffect, useRef } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { nameOf, usePipelineStats } from '../api/reads'
-import { compact, count, duration, goDuration, span } from '../format'
+import { compact, count, duration, goDuration, span, until } from '../format'
 import { hoursByTenant, hourLong, type Part, parts } from '../hours'
+import { isPortal } from '../session'
 import { text } from '../text'
 import { ActivityChart } from '../ui/activity'
 import { ConditionDetail, conditionTones } from '../ui/endpoint'
@@ -70,7 +71,7 @@ function Verdict({ of: h }: { of: Health }) {
         <>
           {'; '}
           <strong>
-            {t.atRisk(h.at_risk)} <Time at={h.first_loss_at} />
+            {t.atRisk(h.at_risk)} {until(h.first_loss_at)}
           </strong>
         </>
       )}
@@ -217,14 +218,14 @@ function AttentionNeed({ of: a }: { of: Schemas['Attention'] }) {
   )
 }
 
-type Risk = Pick<Schemas['Attention'], 'at_risk' | 'first_loss_at'>
+type Risk = { at_risk?: number; first_loss_at?: string }
 
 /** What waits, and what of it is lost if nothing changes. */
 const harm = (waiting: number, risk?: Risk): ReactNode[] => [
   waiting > 0 && text.endpoints.waiting(waiting),
   risk?.first_loss_at && (
     <>
-      {text.endpoints.atRisk(risk.at_risk)} <Time at={risk.first_loss_at} />
+      {text.endpoints.atRisk(risk.at_risk ?? 0)} {until(risk.first_loss_at)}
     </>
   ),
 ]
@@ -240,6 +241,17 @@ function Facts({ of }: { of: ReactNode[] }) {
 
 type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; risk?: Risk; named?: boolean }
 
+// The cause of dead letters whose advice helps against failures of the class, too. Other classes are retried, and have advice of their own.
+const causes: Record<string, string> = {
+  refused: 'refused', tls: 'tls', redirect: 'redirect', blocked: 'blocked', gone: 'gone', transformation: 'transformation', throttled: 'throttled', token: 'credentials',
+}
+
+/** What a customer does about the condition; nothing if only they know. */
+function todo({ state, class: cause }: Schemas['Condition']): ReactNode {
+  const advice = text.endpoints.todo[cause ?? state] ?? (cause && text.dead.suggestions[causes[cause] ?? ''])
+  return advice && <span className="todo">{advice}</span>
+}
+
 /** An endpoint that needs attention: with its tenant when named. Deaths lead to their causes. */
 export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: EndpointNeedProps) {
   const name = nameOf(e)
@@ -253,7 +265,12 @@ export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: Endpoi
     <Need
       icon={<ConditionIcon state={state} />}
       title={text.endpoints.needs[state]?.(name) ?? text.endpoints.needDead(e.dead, name)}
-      detail={<Facts of={[named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, dead, ...harm(waiting, risk)]} />}
+      detail={
+        <>
+          <Facts of={[named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, dead, ...harm(waiting, risk)]} />
+          {isPortal && todo(e.condition)}
+        </>
+      }
       to={`/t/${tenant}/endpoints/${e.endpoint_id}`}
     />
   )
@@ -274,7 +291,7 @@ export function Need({ icon, title, detail, to }: { icon: ReactNode; title: Reac
         {icon}
         <div>
           <h3>{title}</h3>
-          <p className="soft">{detail}</p>
+          <div className="soft">{detail}</div>
         </div>
       </div>
       {to && (

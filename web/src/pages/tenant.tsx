@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, ask } from '../api/client'
+import { api, ask, type Schemas } from '../api/client'
 import { type EndpointSummary, useTenant, useTenantHealth } from '../api/reads'
+import { until } from '../format'
 import { isPortal, may, session } from '../session'
 import { text } from '../text'
 import { ActivityCard, useActivity } from '../ui/activity'
@@ -51,13 +52,14 @@ export function TenantOverview() {
             </Card>
           ) : (
             <>
+              <Verdict endpoints={data} of={w} />
+              <Needs tenant={tenant} endpoints={data} />
               <ActivityCard of={activity} />
               <WaitingCard
                 of={{ queued: w.queued_estimate, retrying: w.retrying, reasons: w.parked_by_reason }}
                 list={(state) => `/t/${tenant}/deliveries?state=${state}`}
                 note={w.complete ? undefined : text.waiting.lower}
               />
-              <Needs tenant={tenant} endpoints={data} />
               <Card
                 title={t.endpoints}
                 foot={
@@ -78,6 +80,28 @@ export function TenantOverview() {
   )
 }
 
+/** How the endpoints do, in one sentence. */
+function Verdict({ endpoints, of: w }: { endpoints: EndpointSummary[]; of: Schemas['TenantWaiting'] }) {
+  const number = (...states: string[]) => endpoints.filter((e) => states.includes(e.condition.state)).length
+  const failing = number('failing', 'degraded')
+  const stopped = number('paused', 'disabled')
+  const waiting = w.retrying + w.parked
+  return (
+    <p className="verdict">
+      {[failing > 0 ? t.fails(failing) : t.noneFails, stopped > 0 && t.stopped(stopped), waiting > 0 && text.endpoints.waiting(waiting)].filter(Boolean).join('; ')}
+      {w.first_loss_at && (
+        <>
+          {'; '}
+          <strong>
+            {text.endpoints.atRisk(w.at_risk)} {until(w.first_loss_at)}
+          </strong>
+        </>
+      )}
+      {'.'}
+    </p>
+  )
+}
+
 /** The endpoints that need attention, in the API's order. */
 function Needs({ tenant, endpoints }: { tenant: string; endpoints: EndpointSummary[] }) {
   const needing = endpoints.filter((e) => e.attention).slice(0, mostNeeds)
@@ -86,7 +110,7 @@ function Needs({ tenant, endpoints }: { tenant: string; endpoints: EndpointSumma
       {needing.length > 0 ? (
         <ul className="needs">
           {needing.map((e) => (
-            <EndpointNeed key={e.endpoint_id} tenant={tenant} of={e} />
+            <EndpointNeed key={e.endpoint_id} tenant={tenant} of={e} waiting={e.waiting} risk={e} />
           ))}
         </ul>
       ) : (

@@ -2,7 +2,7 @@
 
 import type { ApiError } from '../api/client'
 import type { End } from '../session'
-import type { Part, Words } from './en'
+import { outage, type Part, type Words } from './en'
 
 const count = (n: number) => n.toLocaleString(document.documentElement.lang)
 const counted = (n: number, one: string, more: string) => `${count(n)} ${n === 1 ? one : more}`
@@ -37,6 +37,7 @@ export const words: Part<Words> = {
     title: (e: ApiError) =>
       e.status === 404 ? 'Nicht gefunden' : e.status === 401 ? 'Der Schlüssel gilt nicht' : e.status === 403 ? 'Der Schlüssel erlaubt das nicht' : e.status === 0 ? 'Keine Verbindung' : 'Etwas ist schiefgegangen',
     changed: 'Jemand hat das inzwischen geändert. Laden Sie die Seite neu, um die Änderung zu sehen.',
+    notFound: 'Unter dieser Adresse gibt es keine Seite und keinen Datensatz. Vielleicht wurde er gelöscht.',
     offline: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung.',
     throttled: 'Zu viele Anfragen. Warten Sie einen Moment, und versuchen Sie es noch einmal.',
     internal: 'Etwas ist auf unserer Seite schiefgegangen. Versuchen Sie es noch einmal.',
@@ -110,7 +111,7 @@ export const words: Part<Words> = {
     noneFails: 'Kein Endpunkt scheitert',
     waits: (n, oldest) => `${n === 1 ? '1 Zustellung wartet' : `${count(n)} Zustellungen warten`}${oldest ? `, die älteste seit ${oldest}` : ''}`,
     lost: (n) => `${count(n)} ${n === 1 ? 'ging' : 'gingen'} verloren`,
-    atRisk: (n) => `${count(n)} ${n === 1 ? 'geht' : 'gehen'} verloren, wenn sich nichts ändert, die erste`,
+    atRisk: (n) => `${count(n)} ${n === 1 ? 'geht' : 'gehen'} verloren, wenn sich nichts ändert, die erste am`,
     delivered: 'Zugestellt',
     needDeadText: 'Zustellungen ohne Erfolg. Beheben Sie die Ursache, und wiederholen oder verwerfen Sie sie.',
     look: 'Ansehen',
@@ -128,6 +129,7 @@ export const words: Part<Words> = {
     last: 'Letzte Antwort',
     created: 'Erstellt',
     next: 'Nächster Versuch',
+    lostAt: (at) => `aufbewahrt bis ${at}`,
     id: 'Zustellung',
     empty: 'Keine Zustellungen',
     emptyText: 'Nichts passt zu diesen Filtern. Eine Seite kann auch vor dem Ende der Liste leer sein.',
@@ -282,6 +284,7 @@ export const words: Part<Words> = {
     dead: (n) => `${count(n)} gescheitert`,
     waiting: (n) => (n === 1 ? '1 Zustellung wartet' : `${count(n)} Zustellungen warten`),
     atRisk: (n) => `${count(n)} ${n === 1 ? 'geht' : 'gehen'} verloren, wenn sich nichts ändert, die erste`,
+    todo: { paused: 'Setzen Sie den Endpunkt fort, um zu empfangen, was wartet.', disabled: 'Bringen Sie Ihren Server in Ordnung und schalten Sie den Endpunkt ein, um zu empfangen, was wartet.', ...outage('Ihr Server antwortet mit Fehlern: Bringen Sie ihn in Ordnung.', 'Ihr Server ist nicht erreichbar: Prüfen Sie die URL und ob er läuft.', 'Ihr Server antwortet zu spät: Antworten Sie zuerst und arbeiten Sie danach.', 'Was wartet, geht dann von selbst hinaus.') },
     which: 'Welche Endpunkte',
     andMore: (n) => `und ${count(n)} weitere`,
     groupNeeds: {
@@ -343,7 +346,15 @@ export const words: Part<Words> = {
   },
 
   endpoint: {
-    mean: (after) => `im Mittel ${after} nach dem Ereignis`,
+    says: { failing: 'Scheitert', degraded: 'Viele Versuche scheitern', disabled: 'Abgeschaltet', paused: 'Angehalten', healthy: 'Versuche gelingen', quiet: 'Keine Versuche in den letzten 24 Stunden' },
+    nextProbe: 'der nächste Versuch',
+    lastAnswer: 'Letzte Antwort:',
+    extend: (age) => `${age} aufbewahren`,
+    extendTitle: 'Länger aufbewahren, was wartet?',
+    extendText: 'Das ändert „Aufgeben nach“ und gilt auch für die Zustellungen, die jetzt warten.',
+    extended: 'Was wartet, wird länger aufbewahrt',
+    mean: 'Mittlere Zeit bis zur Zustellung',
+    notSent: { paused: 'Der Endpunkt ist angehalten: nichts wird gesendet.', disabled: 'Der Endpunkt ist abgeschaltet: nichts wird gesendet.' },
     now: 'jetzt',
     open: 'offen, jeden Alters',
     openAtLeast: 'mindestens, jeden Alters',
@@ -606,6 +617,9 @@ export const words: Part<Words> = {
     p95: 'Latenz p95, 24 h',
     none: 'Noch keine Endpunkte',
     first: 'Legen Sie den ersten Endpunkt an, um Ereignisse zu empfangen.',
+    fails: (n) => (n === 1 ? '1 Endpunkt scheitert' : `${count(n)} Endpunkte scheitern`),
+    noneFails: 'Kein Endpunkt scheitert',
+    stopped: (n) => (n === 1 ? '1 ist angehalten oder abgeschaltet' : `${count(n)} sind angehalten oder abgeschaltet`),
     all: (n) => (n === 1 ? 'Zur Liste' : `Alle ${count(n)} Endpunkte`),
   },
   search: {
@@ -773,7 +787,7 @@ export const customer: Part<Words> = {
     emptyText: 'Jede Zustellung dieses Zeitraums kam an oder wird noch versucht.',
     incomplete: 'Es gibt mehr gescheiterte Zustellungen, als sich auf einmal zählen lassen.',
     letters: (n) => `${count(n)} gescheitert`,
-    between: 'gescheitert zwischen',
+    between: (first, last) => (first === last ? `gescheitert am ${first}` : `gescheitert zwischen ${first} und ${last}`),
     suggestions: {
       outage: 'Der Endpunkt fiel länger aus, als er versucht wird. Wiederholen Sie die Zustellungen, sobald er wieder antwortet. Für den nächsten Ausfall wählen Sie einen längeren Plan.',
       down: 'Der Endpunkt ist nicht erreichbar. Prüfen Sie die URL und ob Ihr Server läuft, und wiederholen Sie die Zustellungen.',
@@ -795,6 +809,8 @@ export const customer: Part<Words> = {
     lead: 'Aufträge, die gescheiterte Zustellungen noch einmal senden oder verwerfen.',
   },
   tenant: {
+    fails: (n) => (n === 1 ? 'Einer Ihrer Endpunkte scheitert' : `${count(n)} Ihrer Endpunkte scheitern`),
+    noneFails: 'Ihre Endpunkte funktionieren',
     failing: 'Wird neu versucht, die neuesten zuerst',
   },
   conditions: {
@@ -808,5 +824,7 @@ export const customer: Part<Words> = {
     reasons: { failing: 'Zu viele Zustellungen sind gescheitert' },
     needDead: (n, name) => `${count(n)} gescheiterte ${n === 1 ? 'Zustellung' : 'Zustellungen'} von ${name}`,
     dead: (n) => `${count(n)} gescheitert`,
+    waiting: (n) => (n === 1 ? '1 Ereignis wartet' : `${count(n)} Ereignisse warten`),
+    atRisk: (n) => (n === 1 ? 'es wird aufbewahrt bis' : 'sie werden aufbewahrt bis'),
   },
 }

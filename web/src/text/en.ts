@@ -48,6 +48,7 @@ export const words = {
   failures: {
     title: (e: ApiError) =>
       e.status === 404 ? 'Not found' : e.status === 401 ? 'The key was not accepted' : e.status === 403 ? 'The key does not permit this' : e.status === 0 ? 'No connection' : 'Something went wrong',
+    notFound: 'There is no page or record with this address. It may have been deleted.',
     changed: 'Someone changed this in the meantime. Reload the page to see the change.',
     offline: 'The API cannot be reached. Check the connection.',
     throttled: 'Too many requests. Wait a moment, then try again.',
@@ -161,7 +162,7 @@ export const words = {
     noneFails: 'No endpoint fails',
     waits: (n: number, oldest?: string) => `${count(n)} ${n === 1 ? 'delivery waits' : 'deliveries wait'}${oldest ? `, the oldest for ${oldest}` : ''}`,
     lost: (n: number) => `${count(n)} ${n === 1 ? 'was' : 'were'} lost`,
-    atRisk: (n: number) => `${count(n)} will be lost if nothing changes, the first`,
+    atRisk: (n: number) => `${count(n)} will be lost if nothing changes, the first on`,
     delivered: 'Delivered',
     failed: 'Failed attempts',
     since: 'in this and the last clock hour',
@@ -234,6 +235,7 @@ export const words = {
     last: 'Last answer',
     created: 'Created',
     next: 'Next attempt',
+    lostAt: (at: string) => `lost on ${at}`,
     id: 'Delivery',
     empty: 'No deliveries here',
     emptyText: 'Nothing matches these filters. A page can also be empty before the end of the list.',
@@ -392,7 +394,8 @@ export const words = {
     needDead: (n: number, name: string) => `${count(n)} dead ${n === 1 ? 'letter' : 'letters'} of ${name}`,
     dead: (n: number) => `${count(n)} dead ${n === 1 ? 'letter' : 'letters'}`,
     waiting: (n: number) => `${count(n)} ${n === 1 ? 'delivery waits' : 'deliveries wait'}`,
-    atRisk: (n: number) => `${count(n)} will be lost if nothing changes, the first`,
+    atRisk: (n: number) => `${count(n)} will be lost if nothing changes, the first on`,
+    todo: {} as Record<string, string>, // by state or class, for customers
     which: 'Which endpoints',
     andMore: (n: number) => `and ${count(n)} more`,
     groupNeeds: {
@@ -538,7 +541,7 @@ export const words = {
     latency: 'Latency',
     window: 'Window',
     windows: { '1h': 'This and the last hour', '24h': 'Last 24 hours' } as Record<string, string>,
-    mean: (after: string) => `${after} after the event, on average`,
+    mean: 'Mean time to delivery',
     now: 'now',
     open: 'open, of any age',
     openAtLeast: 'at least; open, of any age',
@@ -566,6 +569,14 @@ export const words = {
     throttledUntil: 'Throttled until',
     inFlight: 'In flight',
     rate: 'Rate limit',
+    says: { failing: 'Failing', degraded: 'Many attempts fail', disabled: 'Disabled', paused: 'Paused', healthy: 'Attempts succeed', quiet: 'No attempts in the last 24 hours' } as Record<string, string>,
+    nextProbe: 'the next probe',
+    lastAnswer: 'Last answer:',
+    extend: (age: string) => `Keep for ${age}`,
+    extendTitle: 'Keep what waits for longer?',
+    extendText: 'This changes “Give up after”. It also counts for the deliveries that wait now.',
+    extended: 'What waits is kept for longer',
+    notSent: { paused: 'The endpoint is paused: nothing is sent.', disabled: 'The endpoint is disabled: nothing is sent.' } as Record<string, string>,
     perSecond: (n: number) => `${count(n)} per second`,
     unlimited: 'No limit',
     waiting: 'waiting',
@@ -743,7 +754,7 @@ export const words = {
     } as Record<string, string>,
     letters: (n: number) => (n === 1 ? '1 letter' : `${count(n)} letters`),
     attempts: (n: number) => (n === 1 ? '1 attempt each' : `${n.toFixed(n % 1 ? 1 : 0)} attempts each`),
-    between: 'died between',
+    between: (first: string, last: string) => (first === last ? `died on ${first}` : `died between ${first} and ${last}`),
     list: 'List',
     settings: 'Endpoint settings',
     discard: 'Discard…',
@@ -958,7 +969,10 @@ export const words = {
     p95: 'p95 latency, 24 h',
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',
-    first: 'Create the first endpoint to receive events.',
+    first: 'Create the first endpoint to receive events. If there should be some, check the name of the tenant.',
+    fails: (n: number) => `${count(n)} ${n === 1 ? 'endpoint fails' : 'endpoints fail'}`,
+    noneFails: 'No endpoint fails',
+    stopped: (n: number) => `${count(n)} ${n === 1 ? 'is' : 'are'} paused or disabled`,
     all: (n: number) => (n === 1 ? 'Open the list' : `All ${count(n)} endpoints`),
   },
 }
@@ -967,6 +981,9 @@ export type Words = typeof words
 
 /** Some of the words; all others fall back to English. */
 export type Part<T> = T extends string ? T : T extends (...args: infer A) => string ? (...args: A) => string : { [K in keyof T]?: Part<T[K]> }
+
+/** Advice for failures that are retried, by class; then says what follows. */
+export const outage = (errors: string, down: string, late: string, then: string) => ({ unavailable: `${errors} ${then}`, dns: `${down} ${then}`, connect: `${down} ${then}`, reset: `${down} ${then}`, timeout: `${late} ${then}` })
 
 /** The words that a customer reads in the portal in place of an operator's: no dead letters, parked deliveries or circuits. */
 export const customer: Part<Words> = {
@@ -985,6 +1002,9 @@ export const customer: Part<Words> = {
     reasons: { failing: 'Too many deliveries failed' },
     needDead: (n, name) => `${count(n)} failed ${n === 1 ? 'delivery' : 'deliveries'} of ${name}`,
     dead: (n) => `${count(n)} failed`,
+    waiting: (n) => `${count(n)} ${n === 1 ? 'event waits' : 'events wait'}`,
+    atRisk: (n) => (n === 1 ? 'it is kept until' : `they are kept until`),
+    todo: { paused: 'Resume the endpoint to receive what waits.', disabled: 'Fix your server, then enable the endpoint to receive what waits.', ...outage('Your server answers with errors: fix it.', 'Your server cannot be reached: check the URL, and that it runs.', 'Your server answers too late: answer first, and work later.', 'What waits is then sent by itself.') },
   },
   conditions: { degraded: 'Partly failing', quiet: 'No recent events' },
   overview: {
@@ -994,6 +1014,7 @@ export const customer: Part<Words> = {
     needDeadText: 'All attempts failed. Fix the cause, then replay or discard them.',
   },
   deliveries: {
+    lostAt: (at) => `kept until ${at}`,
     replayText: 'The same event is sent again, with the same bytes and the same id.',
     discardTitle: 'Discard this failed delivery?',
     discardText: 'It leaves the list of failed deliveries. You can still replay it.',
@@ -1060,7 +1081,7 @@ export const customer: Part<Words> = {
     emptyText: 'Every delivery in this period arrived, or will be tried again.',
     incomplete: 'There are more failed deliveries than can be counted at once.',
     letters: (n) => (n === 1 ? '1 failed' : `${count(n)} failed`),
-    between: 'failed between',
+    between: (first, last) => (first === last ? `failed on ${first}` : `failed between ${first} and ${last}`),
     suggestions: {
       outage: 'The endpoint was down for longer than it is retried. Replay the deliveries once it answers again. To outlast the next outage, choose a longer retry schedule.',
       down: 'The endpoint cannot be reached. Check the URL and that your server runs, then replay the deliveries.',
@@ -1082,6 +1103,9 @@ export const customer: Part<Words> = {
     emptyText: 'Start one here, or from failed deliveries. A replay of a single delivery is on the page of its event.',
   },
   tenant: {
+    fails: (n) => (n === 1 ? 'One of your endpoints fails' : `${count(n)} of your endpoints fail`),
+    noneFails: 'Your endpoints work',
+    first: 'Create the first endpoint to receive events.',
     p95: 'p95 latency, 24 h',
     failing: 'Being retried, newest first',
   },

@@ -23,5 +23,6 @@ export function failureOf(e: ApiError): string {
   if (e.code === 'offline') return text.failures.offline
   if (e.status === 401) return text.failures.unauthorized
   if (e.status === 412) return text.failures.changed
+  if (e.status === 404 && !e.message) return text.failures.notFound
   return e.message || (e.status === 429 ? text.failures.throttled : text.failures.internal)
 }

@@ -4,7 +4,7 @@ import { type MouseEvent, type ReactNode } from 'react'
 import { ApiError, type Schemas } from '../api/client'
 import { useHourlyStats } from '../api/reads'
 import { compact, count } from '../format'
-import { hourLong, hoursOf, listPath, type Part, parts, sum } from '../hours'
+import { hourLong, hoursOf, listPath, type Part, parts, stacked, sum } from '../hours'
 import { text } from '../text'
 import { Chart, type Plot, useWidth } from './chart'
 import { Choice } from './choice'
@@ -85,15 +85,15 @@ function Bars({ of, span, link, note }: Omit<ChartProps, 'of'> & { of: Stats }) 
   const draw = ({ left, column, y }: Plot) => {
     const gap = column >= 6 ? Math.min(column * 0.25, column - 3) : 1
     const wide = Math.min(34, column - gap)
-    return bars.map((bar, i) => {
+    return bars.map(stacked).map((bar, i) => {
       let top = y(0)
       return (
         <g key={i}>
           {parts.map((part) => {
             if (bar[part] === 0) return null
-            const high = Math.max(3, y(0) - y(bar[part])) // so that a single death among thousands of deliveries is visible
+            const high = Math.max(part === 'dead' ? 2 : 0, y(0) - y(bar[part])) // so that a single death among thousands of deliveries is visible
             top -= high
-            return <rect key={part} className={`mark ${part}`} x={left(i) + (column - wide) / 2} y={top} width={wide} height={high - 1} onClick={(e) => open(e, part, i)} />
+            return <rect key={part} className={`mark ${part}`} x={left(i) + (column - wide) / 2} y={top} width={wide} height={Math.max(high - 1, 1)} onClick={(e) => open(e, part, i)} />
           })}
         </g>
       )
@@ -107,7 +107,7 @@ function Bars({ of, span, link, note }: Omit<ChartProps, 'of'> & { of: Stats }) 
       from={from}
       step={step}
       series={parts.map((part) => ({ name: t.parts[part], look: part, values: bars.map((b) => b[part]), link: (start, end) => link(part, start, end) }))}
-      top={Math.max(...bars.map((b) => b.delivered + b.failed + b.dead))}
+      top={Math.max(...bars.map(stacked).map((b) => b.delivered + b.failed + b.dead))}
       unit={1}
       format={(n) => (n < 10_000 ? count(n) : compact(n))}
       rest={{ name: total.delivered + total.failed + total.dead === 0 ? t.none(span) : span, from, until: from + hours.length * hourLong, values: parts.map((part) => total[part]) }}

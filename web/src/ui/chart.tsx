@@ -105,6 +105,7 @@ export function Chart({ label, host, width, from, step, series, top, unit, forma
           onFocus={(e) => e.currentTarget.matches(':focus-visible') && setKept((c) => c ?? columns - 1)}
           onPointerMove={(e) => setHover(at(e))}
           onPointerLeave={() => setHover(null)}
+          onMouseDown={(e) => e.preventDefault()} // a press chooses a column, and does not draw the frame of the focus
           onPointerDown={(e) => setKept(at(e))}
         >
           {ticks.map((n) => (
@@ -120,7 +121,7 @@ export function Chart({ label, host, width, from, step, series, top, unit, forma
               const x = side + ((time - from) / step) * column
               return (
                 x > side + 16 &&
-                x < width - 20 && (
+                x < width - (new Date(time).getHours() === 0 ? 26 : 20) && (
                   <text key={time} x={x} y={height - 6} textAnchor="middle">
                     {new Date(time).getHours() === 0 ? day(time) : hour(time)}
                   </text>

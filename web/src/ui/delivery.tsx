@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type Delivery, nameOf, useEndpoints } from '../api/reads'
 import type { Schemas } from '../api/client'
-import { duration } from '../format'
+import { duration, until } from '../format'
 import { deliveryPath } from './paths'
 import { text } from '../text'
 import { Table } from './list'
@@ -67,8 +67,11 @@ export function DeliveryTable({ tenant, deliveries, endpoint }: { tenant: string
           <td className="end" data-label={t.attempts}>
             {d.attempts}
           </td>
-          <td className={d.next_attempt_at ? '' : 'blank'} data-label={t.next}>
-            {d.next_attempt_at ? <Time at={d.next_attempt_at} /> : <span className="soft">–</span>}
+          <td className={d.next_attempt_at || d.gives_up_at ? '' : 'blank'} data-label={t.next}>
+            <div>
+              {d.next_attempt_at ? <Time at={d.next_attempt_at} /> : <span className="soft">–</span>}
+              {d.gives_up_at && <div className="soft small">{t.lostAt(until(d.gives_up_at))}</div>}
+            </div>
           </td>
           <td data-label={t.created}>
             <Time at={d.created_at} />

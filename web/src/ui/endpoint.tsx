@@ -5,7 +5,7 @@ import { Badge, type Tone } from './page'
 import { Since } from './time'
 
 // No status is good by itself: an active endpoint with a closed circuit may still be failing. See conditionTones.
-const tones: Record<string, Tone> = { paused: 'wait', disabled: 'bad' }
+const tones: Record<string, Tone> = { disabled: 'bad' }
 
 export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reason'> }) {
   return (
