@@ -45,19 +45,24 @@ func Persist(ctx context.Context, wait Wait, tries int, write func() error) erro
 }
 
 func (w Wait) repeat(ctx context.Context, tries int, write func() error, again func(hook.Code) bool) error {
+	for try := 1; ; try++ {
+		err := write()
+		if err == nil || !again(hook.CodeOf(err)) || try >= tries || !w.pause(ctx, try) {
+			return err
+		}
+	}
+}
+
+// pause waits after the try, and reports whether ctx goes on.
+func (w Wait) pause(ctx context.Context, try int) bool {
+	if ctx.Err() != nil {
+		return false
+	}
 	if w == nil {
 		w = realWait
 	}
-	for try := 1; ; try++ {
-		err := write()
-		if err == nil || !again(hook.CodeOf(err)) || try >= tries || ctx.Err() != nil {
-			return err
-		}
-		d := firstConflictWait << min(try-1, maxConflictDoubling)
-		if w(ctx, time.Duration(rand.Float64()*float64(d))) != nil { //nolint:gosec // jitter is no secret
-			return err
-		}
-	}
+	d := firstConflictWait << min(try-1, maxConflictDoubling)
+	return w(ctx, time.Duration(rand.Float64()*float64(d))) == nil //nolint:gosec // jitter is no secret
 }
 
 // realWait blocks by the real clock.

@@ -3,15 +3,14 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
 	"surehook.example/surehook/internal/hook"
 )
 
-// ErrAgain, returned by decide, makes Update begin again with the newest record, as after a conflict:
-// something else that decide changes was changed meanwhile.
+// ErrAgain makes Update begin again with the newest record, if decide returns it: something else that
+// decide changes was changed meanwhile.
 var ErrAgain = errors.New("changed meanwhile")
 
 // Table is how the records of one kind are read and written. K is the key of a record T.
@@ -44,26 +43,24 @@ func (t Table[K, T]) Update(ctx context.Context, key K, decide func(T) (next T, 
 // UpdateFrom is Update with a record that was read before.
 func (t Table[K, T]) UpdateFrom(ctx context.Context, read T, key K, decide func(T) (next T, write bool, err error)) (before, after T, err error) {
 	before = read
-	var final error
-	first := true
-	err = Repeat(ctx, t.Wait, Tries, func() (err error) {
-		if !first {
-			if before, final = t.Read(ctx, key); final != nil {
-				return nil
-			}
-		}
-		first = false
+	for try := 1; ; try++ {
 		next, write, err := decide(before)
-		if errors.Is(err, ErrAgain) {
-			return hook.Conflict(err.Error())
+		switch {
+		case err == nil && write:
+			after, err = t.Write(ctx, key, before, next)
+			if err == nil || hook.CodeOf(err) != hook.CodeConflict {
+				return before, after, err
+			}
+		case !errors.Is(err, ErrAgain):
+			return before, next, err
 		}
-		if after, final = next, err; final != nil || !write {
-			return nil
+		if try == Tries || !t.Wait.pause(ctx, try) {
+			return before, next, busy(err, t.Name)
 		}
-		after, err = t.Write(ctx, key, before, next)
-		return err
-	})
-	return before, after, cmp.Or(final, Busy(err, t.Name))
+		if before, err = t.Read(ctx, key); err != nil {
+			return before, next, err
+		}
+	}
 }
 
 // Busy returns err, with CodeUnavailable in place of CodeConflict: every try met another writer of
@@ -72,5 +69,9 @@ func Busy(err error, name string) error {
 	if err == nil || hook.CodeOf(err) != hook.CodeConflict {
 		return err
 	}
+	return busy(err, name)
+}
+
+func busy(err error, name string) error {
 	return &hook.Error{Code: hook.CodeUnavailable, Message: "others keep changing " + name + "; try again", Err: err}
 }

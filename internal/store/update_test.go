@@ -49,14 +49,11 @@ func (s *shelf) table() store.Table[string, record] {
 	}
 }
 
-func write(text string) func(record) (record, bool, error) {
-	return func(r record) (record, bool, error) {
-		if r.text == text {
-			return r, false, nil
-		}
-		r.text = text
-		return r, true, nil
-	}
+// mine writes its text, unless the record has it.
+func mine(r record) (record, bool, error) {
+	write := r.text != "mine"
+	r.text = "mine"
+	return r, write, nil
 }
 
 func TestUpdate(t *testing.T) {
@@ -80,18 +77,18 @@ func TestUpdate(t *testing.T) {
 		code          hook.Code
 		want          error
 	}{
-		{name: "writes", decide: write("mine"), after: record{1, "mine"}, reads: 1},
-		{name: "writes nothing", shelf: shelf{record: record{3, "mine"}}, decide: write("mine"), before: record{3, "mine"}, after: record{3, "mine"}, reads: 1},
-		{name: "decides again after another writer", shelf: shelf{before: others(2)}, decide: write("mine"), before: record{2, "other"}, after: record{3, "mine"}, reads: 3},
-		{name: "finds its own write", shelf: shelf{lost: true}, decide: write("mine"), before: record{1, "mine"}, after: record{1, "mine"}, reads: 2},
-		{name: "gives up", shelf: shelf{before: others(store.Tries)}, decide: write("mine"), code: hook.CodeUnavailable, reads: store.Tries},
-		{name: "succeeds at the last try", shelf: shelf{before: others(store.Tries - 1)}, decide: write("mine"), before: record{store.Tries - 1, "other"}, after: record{store.Tries, "mine"}, reads: store.Tries},
+		{name: "writes", decide: mine, after: record{1, "mine"}, reads: 1},
+		{name: "writes nothing", shelf: shelf{record: record{3, "mine"}}, decide: mine, before: record{3, "mine"}, after: record{3, "mine"}, reads: 1},
+		{name: "decides again after another writer", shelf: shelf{before: others(2)}, decide: mine, before: record{2, "other"}, after: record{3, "mine"}, reads: 3},
+		{name: "finds its own write", shelf: shelf{lost: true}, decide: mine, before: record{1, "mine"}, after: record{1, "mine"}, reads: 2},
+		{name: "gives up", shelf: shelf{before: others(store.Tries)}, decide: mine, code: hook.CodeUnavailable, reads: store.Tries},
+		{name: "succeeds at the last try", shelf: shelf{before: others(store.Tries - 1)}, decide: mine, before: record{store.Tries - 1, "other"}, after: record{store.Tries, "mine"}, reads: store.Tries},
 		{name: "a refusal is final, whatever its code", decide: func(r record) (record, bool, error) { return r, true, refused }, want: refused, reads: 1},
 		{name: "begins again on demand", decide: func(r record) (record, bool, error) {
 			if again--; again >= 0 {
 				return r, true, store.ErrAgain
 			}
-			return write("mine")(r)
+			return mine(r)
 		}, after: record{1, "mine"}, reads: 3},
 	}
 	for _, tt := range tests {
@@ -118,7 +115,7 @@ func TestUpdateFrom(t *testing.T) {
 	t.Parallel()
 
 	s := shelf{record: record{4, "old"}}
-	if _, after, err := s.table().UpdateFrom(t.Context(), s.record, "key", write("mine")); err != nil || after != (record{5, "mine"}) || s.reads != 0 {
+	if _, after, err := s.table().UpdateFrom(t.Context(), s.record, "key", mine); err != nil || after != (record{5, "mine"}) || s.reads != 0 {
 		t.Errorf("UpdateFrom() = %v, %v after %d reads; want the written record, and no read", after, err, s.reads)
 	}
 }
