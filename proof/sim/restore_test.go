@@ -105,6 +105,7 @@ func (w *simulation) planRestore() {
 	if !w.restores {
 		return
 	}
+	w.restoreAhead = true
 	at := start.Add(3*time.Minute + w.within(suffering-3*time.Minute))
 	w.plan.add(at, func() {
 		kept := backup{at: w.now, accepted: maps.Clone(w.accepted)}
@@ -122,6 +123,7 @@ func (w *simulation) planRestore() {
 // queued before it.
 func (w *simulation) restore(kept backup) {
 	w.abort()
+	w.restoreAhead = false
 	w.now = w.now.Add(w.within(restoreTakes))
 	w.count("restores of the table")
 	w.note("the table is restored to %s", kept.at.Sub(start))

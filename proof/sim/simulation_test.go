@@ -85,6 +85,7 @@ type simulation struct {
 	startedJobs  []startedJob
 	changes      []change  // of the table, in its stream
 	restored     time.Time // the end of the restore of the table; zero: there was none
+	restoreAhead bool      // the restore is planned: the schedules go on until then
 
 	checker
 
