@@ -28,6 +28,7 @@ for (const width of [1440, 390]) {
     await expect(dialog(page).getByText('13 deliveries to 2 endpoints will be sent again')).toBeInViewport()
     await expect(dialog(page).getByRole('listitem').filter({ hasText: 'is paused' })).toContainText('crm')
     await expect(dialog(page).getByRole('listitem').filter({ hasText: 'is failing' })).toContainText('erp')
+    await expect(dialog(page).getByRole('button', { name: 'Replay all 13' })).not.toHaveClass(/primary/)
     await expect(dialog(page).getByRole('button', { name: 'Replay all 13' })).toBeInViewport()
     await accessible(page)
     expect(await dialog(page).evaluate((d) => d.scrollWidth - d.clientWidth)).toBe(0)

@@ -86,12 +86,14 @@ function Flow({ tenant, selection: { action = 'replay', partial, ...given }, clo
     if (!limit) return startAll(filter, p.total, pace)
     setFirst({ job: await start({ filter, limit: few, rate_per_second: pace, expected: p.total }), total: p.total, complete: p.complete })
   }
+  const ids = action === 'replay' ? largest(p).map((e) => e.endpoint_id) : []
+  const vain = useUnhealthy(tenant, ids).length > ids.length / 2 // most of what is sent would fail or wait
+  const number = p?.complete ? count(p.total) : '' // a button shows no lower bound
   if (first) {
     return (
       <Rest tenant={tenant} of={first} close={close} rest={(left) => startAll({ ...filter, until: first.job.filter.until }, left, rate === undefined ? undefined : numeric(rate))} />
     )
   }
-  const number = p?.complete ? count(p.total) : '' // a button shows no lower bound
   return (
     <>
       <p className="soft">{action === 'discard' ? words.discardLead : words.lead}</p>
@@ -99,6 +101,7 @@ function Flow({ tenant, selection: { action = 'replay', partial, ...given }, clo
         submit={submit}
         cancel={close}
         danger={action === 'discard'}
+        plain={vain}
         disabled={!p || p.total === 0 || !settled}
         label={action === 'discard' ? t.discard(number) : p?.total === 1 && p.complete ? words.startOne : words.start(number)}
         more={
@@ -221,6 +224,9 @@ function FilterFields({ tenant, of: f, set, stateFixed, children }: FilterProps)
 
 type Preview = Schemas['ReplayPreview']
 
+/** The endpoints with the most deliveries of the selection. */
+const largest = (p?: Preview) => [...(p?.by_endpoint ?? [])].sort((a, b) => b.count - a.count).slice(0, mostShown)
+
 /** How many deliveries, to which endpoints, and which of these cannot take them now. */
 function Selected({ tenant, of: p, filter, action, counting }: { tenant: string; of: Preview; filter: Filter; action: 'replay' | 'discard'; counting: boolean }) {
   if (counting) return <p className="notice">{t.counting}</p>
@@ -228,7 +234,7 @@ function Selected({ tenant, of: p, filter, action, counting }: { tenant: string;
   const total = p.complete ? count(p.total) : t.atLeast(count(p.total))
   const sentenceOf = action === 'discard' ? t.toDiscard : words.selected
   const said = sentenceOf(total, p.total === 1, t.endpoints(p.by_endpoint.length))
-  const shown = [...p.by_endpoint].sort((a, b) => b.count - a.count).slice(0, mostShown)
+  const shown = largest(p)
   return (
     <>
       <p className="notice">
@@ -249,7 +255,7 @@ function Selected({ tenant, of: p, filter, action, counting }: { tenant: string;
 }
 
 /** The endpoints that cannot take the deliveries now, and why. */
-function Unhealthy({ tenant, ids }: { tenant: string; ids: string[] }) {
+function useUnhealthy(tenant: string, ids: string[]) {
   const health = useQueries({
     queries: ids.map((endpoint) => ({
       queryKey: [tenant, 'health', endpoint],
@@ -257,10 +263,14 @@ function Unhealthy({ tenant, ids }: { tenant: string; ids: string[] }) {
       staleTime: 10_000,
     })),
   })
-  const warnings = health.flatMap(({ data }) => {
+  return health.flatMap(({ data }) => {
     const why = data && reasonOf(data)
     return why ? [{ id: data.endpoint_id, why }] : []
   })
+}
+
+function Unhealthy({ tenant, ids }: { tenant: string; ids: string[] }) {
+  const warnings = useUnhealthy(tenant, ids)
   if (warnings.length === 0) return null
   return (
     <ul className="notice warn stack tight">

@@ -22,6 +22,8 @@ type FormProps = {
   cancelLabel?: string
   disabled?: boolean
   danger?: boolean
+  /** The page does not advise to submit. */
+  plain?: boolean
   /** Further submit buttons. The name and value of the one that was used are among the values. */
   more?: ReactNode
   children: ReactNode
@@ -31,7 +33,7 @@ type FormProps = {
  * A form whose values the API checks. If it refuses them, its messages appear at the controls, and a sentence at the end
  * says what belongs to no control. Each control has the name of the API's field, such as circuit.failures.
  */
-export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled, danger, more, children }: FormProps) {
+export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled, danger, plain, more, children }: FormProps) {
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const [busy, setBusy] = useState(false)
   const run = async (values: Values) => {
@@ -63,7 +65,7 @@ export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled,
       <div className="buttons">
         {cancel && <Button onClick={cancel}>{cancelLabel}</Button>}
         {more}
-        <Button look={danger ? 'primary danger' : 'primary'} type="submit" disabled={busy || disabled}>
+        <Button look={plain ? undefined : danger ? 'primary danger' : 'primary'} type="submit" disabled={busy || disabled}>
           {label}
         </Button>
       </div>
