@@ -12,8 +12,8 @@
 // collections, checks of a transaction without a write, ReturnValues but ALL_NEW of an update,
 // Select but COUNT, segments and indexes of a Scan, several tables in one batch, puts of a batch,
 // keys that are not strings, nulls, sets of binary values, projections of nested paths, elements
-// of lists in a path, attribute_type, other comparators than those of the grammar, tokens of
-// transactions, differences, operands in parentheses, and a key condition that begins with the sort key. Malformed requests are refused
+// of lists in a path, attribute_type, other comparators than those of the grammar,
+// differences, operands in parentheses, and a key condition that begins with the sort key. Malformed requests are refused
 // before Around sees them.
 //
 // # What differs
@@ -21,6 +21,7 @@
 //   - A read of the table without ConsistentRead sees every write, which DynamoDB does not
 //     guarantee. Only indexes lag.
 //   - Scan returns partitions in the order of their names; in DynamoDB they have no order.
+//   - A transaction that repeats the token of another one counts as its repetition.
 //   - Error messages name the reason, in AWS's words where these are known.
 //   - AWS does not document the sizes of sets: here they count as lists. See ItemSize.
 //
@@ -71,10 +72,10 @@
 //   - developerguide/CapacityUnitCalculations.html: sizes of items
 //   - developerguide/GSI.html: projections, sparse rows, the lag
 //   - developerguide/howitworks-ttl.html: removal within days, and none after five years
-//   - developerguide/transaction-apis.html: isolation
+//   - developerguide/transaction-apis.html: isolation, tokens
 //   - APIReference/API_BatchGetItem.html and API_BatchWriteItem.html: 100 and 25 parts, 16 MB,
 //     what is left, and the throttle when all is left
-//   - APIReference/API_TransactWriteItems.html: 100 parts, 4 MB, reasons
+//   - APIReference/API_TransactWriteItems.html: 100 parts, 4 MB, tokens for ten minutes, reasons
 //     of a cancellation
 //
 // Redundant parentheses, operands of types that an operator never takes, empty maps of names

@@ -36,7 +36,8 @@ type Schema struct {
 // Values given to a table are copied. Values that it returns are shared with other
 // readers: callers do not change them. The table never does.
 type Table struct {
-	// Now is the clock of the index lag; nil: the real clock.
+	// Now is the clock of the index lag and of the tokens of transactions; nil: the real
+	// clock.
 	Now func() time.Time
 	// Around is called around each request, and may let it fail: see Call; nil: nothing
 	// fails.
@@ -54,7 +55,8 @@ type Table struct {
 	items   rows
 	indexes []rows
 	lagging []lagging
-	hidden  map[Key][]hidden // of transactions under way
+	tokens  map[string]time.Time // of transactions, when they were made
+	hidden  map[Key][]hidden     // of transactions under way
 }
 
 // row is an item in the table, or a row of an index.
@@ -75,7 +77,7 @@ func order(a, b *row) bool {
 // New returns an empty table.
 func New(schema Schema) *Table {
 	t := &Table{
-		schema: schema, items: newRows(), hidden: make(map[Key][]hidden),
+		schema: schema, items: newRows(), tokens: make(map[string]time.Time), hidden: make(map[Key][]hidden),
 	}
 	for range schema.Indexes {
 		t.indexes = append(t.indexes, newRows())

@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -10,12 +11,16 @@ import (
 	"github.com/aws/smithy-go"
 )
 
+// tokenKept is how long a repeated transaction with the same token changes nothing.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+const tokenKept = 10 * time.Minute
+
 // TransactWriteItems makes up to 100 writes, or none. Around may repeat it, as a client that lost
 // the answer repeats the token of the SDK.
 func (t *Table) TransactWriteItems(
 	ctx context.Context, in *dynamodb.TransactWriteItemsInput, _ ...Options,
 ) (*dynamodb.TransactWriteItemsOutput, error) {
-	if err := t.only(in, "TransactItems"); err != nil {
+	if err := t.only(in, "TransactItems", "ClientRequestToken"); err != nil {
 		return nil, err
 	}
 	if n := len(in.TransactItems); n == 0 || n > maxTransaction {
@@ -35,14 +40,20 @@ func (t *Table) TransactWriteItems(
 	}
 	made := false // before, by this call
 	return answer(ctx, t, call, func() (*dynamodb.TransactWriteItemsOutput, error) {
-		if !made {
+		if id := aws.ToString(in.ClientRequestToken); !made && !t.repeated(id) {
 			if err := t.commit(call, changes); err != nil {
 				return nil, err
 			}
-			made = true
+			t.tokens[id], made = t.now(), true
 		}
 		return &dynamodb.TransactWriteItemsOutput{}, nil
 	})
+}
+
+// repeated reports whether a transaction with the token was made. It does not compare the two.
+func (t *Table) repeated(id string) bool {
+	at, made := t.tokens[id]
+	return made && id != "" && t.now().Sub(at) < tokenKept
 }
 
 // commit makes all changes, or none when one fails. The reasons have the order of the

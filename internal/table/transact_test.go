@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -71,9 +72,22 @@ func TestTransaction_Refused(t *testing.T) {
 	refused(t, transact(t.Context(), tb, add("a"), add("b"), add("a")), "multiple operations on one item")
 	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Delete: &types.Delete{TableName: name(), Key: key("p", "a"), ConditionExpression: aws.String("attribute_exists(a)")}}), "multiple operations")
 	refused(t, transact(t.Context(), tb, add("a"), types.TransactWriteItem{Update: &types.Update{TableName: name(), Key: key("p", "b"), UpdateExpression: aws.String("SET a")}}), "Syntax error")
-	_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("a")}, ClientRequestToken: aws.String("x")})
-	refused(t, err, "ClientRequestToken")
 	get := types.TransactGetItem{Get: &types.Get{TableName: name(), Key: key("p", "a")}}
-	_, err = tb.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{get, get}})
+	_, err := tb.TransactGetItems(t.Context(), &dynamodb.TransactGetItemsInput{TransactItems: []types.TransactGetItem{get, get}})
 	refused(t, err, "duplicates")
+}
+
+func TestTransaction_TokenHoldsForTenMinutes(t *testing.T) {
+	t.Parallel()
+
+	tb := table.New(schema())
+	now := time.Unix(1_800_000_000, 0)
+	tb.Now = func() time.Time { return now }
+	for _, want := range []string{"[n:1]", "[n:1]", "[n:2]"} {
+		_, err := tb.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{add("a")}, ClientRequestToken: aws.String("token")})
+		if got := read(get(t, tb, key("p", "a"))); err != nil || got != want {
+			t.Errorf("the item is %s, %v; want %s", got, err, want)
+		}
+		now = now.Add(10*time.Minute - 1)
+	}
 }
