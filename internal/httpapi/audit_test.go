@@ -545,7 +545,7 @@ func TestAudit_values(t *testing.T) {
 			}}, only: true,
 		},
 		{
-			method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"u","password":"sesame4"}}`, status: 200,
+			method: "PATCH", path: endpoints + "/crm", body: `{"auth":{"type":"basic","username":"u","password":"***sesame4"}}`, status: 200,
 			request: map[string]any{"auth": map[string]any{"type": "basic", "username": "u", "password": "***"}},
 			want: pairs{"auth": {
 				"old": map[string]any{"type": "basic", "username": "u", "password": "***"},

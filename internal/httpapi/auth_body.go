@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"strings"
-
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -82,7 +80,7 @@ func (b authBody) auth() (a *hook.Auth, errs fieldErrors) {
 // viewAuth returns the authentication, with a mask in place of the secret.
 func viewAuth(a hook.Auth) *authBody {
 	secret := orNil(a.Secret)
-	if !strings.HasPrefix(a.Secret, hook.Masked) {
+	if a.Secret != hook.Masked && a.Secret != newValue {
 		secret = orNil(mask(a.Secret))
 	}
 	view := &authBody{Type: &a.Type}
