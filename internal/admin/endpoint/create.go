@@ -62,7 +62,7 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err := a.seal(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	err = store.Repeat(ctx, a.Wait, a.placeAttempts(), func() error {
+	err = store.Repeat(ctx, a.Wait, a.tries(), func() error {
 		if err := a.place(ctx, &e, ""); err != nil {
 			return err
 		}

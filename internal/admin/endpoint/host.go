@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/store"
 )
 
 // place checks that the tenant may have another endpoint at the host of e's URL. before is the
@@ -37,11 +36,15 @@ func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) erro
 	return nil
 }
 
-// placeAttempts is the number of attempts to create an endpoint. Without a limit, a second
-// attempt could not turn out differently.
-func (a *Admin) placeAttempts() int {
+// placeTries limits the tries of creating an endpoint with a limit per host, of which each reads all
+// endpoints of the tenant. They are few, because a uid that is taken is a conflict, too.
+const placeTries = 3
+
+// tries returns the tries of creating an endpoint. Without a limit, a second one could not turn out
+// differently.
+func (a *Admin) tries() int {
 	if a.PerHost == 0 {
 		return 1
 	}
-	return store.Tries
+	return placeTries
 }
