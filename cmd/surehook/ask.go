@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"strings"
 
@@ -20,13 +22,17 @@ func (p *program) askBefore(ctx context.Context, api *client.Client, s settings,
 	if o.cancels {
 		var health openapi.EndpointHealth
 		answer, err := api.Call(ctx, client.Call{Method: get, Path: client.Path(endpointsPath+"/{endpoint}/health", map[string]string{"tenant": s.Tenant, "endpoint": arg})})
-		if err != nil {
+		switch problem, refused := errors.AsType[*client.Problem](err); {
+		case refused && problem.Status == http.StatusForbidden: // the key may delete, and not read
+			question += " What waits is cancelled."
+		case err != nil:
 			return fmt.Errorf("count what waits: %w", err)
+		default:
+			if err := json.Unmarshal(answer, &health); err != nil {
+				return &badAnswerError{err}
+			}
+			question += " " + atLeast(health.Complete) + counted(health.Deliveries.Retrying+health.Deliveries.Parked, "waiting delivery is", "waiting deliveries are") + " cancelled."
 		}
-		if err := json.Unmarshal(answer, &health); err != nil {
-			return &badAnswerError{err}
-		}
-		question += " " + counted(health.Deliveries.Retrying+health.Deliveries.Parked, "waiting delivery is", "waiting deliveries are") + " cancelled."
 	}
 	return p.confirm(ctx, question+p.where(s, strings.Contains(o.path, "{tenant}") && !strings.Contains(o.use, "TENANT")))
 }
@@ -43,6 +49,14 @@ func (p *program) where(s settings, tenant bool) string {
 		place = "tenant " + s.Tenant + ", " + place
 	}
 	return " [" + printable(place) + "]"
+}
+
+// atLeast returns the words before a number that is a lower bound.
+func atLeast(complete bool) string {
+	if complete {
+		return ""
+	}
+	return "at least "
 }
 
 // counted returns the number with its noun.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -22,11 +23,15 @@ func TestDelete_asks(t *testing.T) {
 		args         []string
 		want         int
 		deletes      bool
+		health       string // the answer; empty: the key may not read
+		asked        string
 	}{
-		{"no on a terminal", "n\n", true, nil, exitFailed, false},
-		{"yes on a terminal", "y\n", true, nil, exitOK, true},
-		{"--yes on a terminal", "", true, []string{"--yes"}, exitOK, true},
-		{"without a terminal", "", false, nil, exitOK, true},
+		{"no on a terminal", "n\n", true, nil, exitFailed, false, `{"complete":true,"deliveries":{"retrying":3,"parked":9}}`, "12 waiting deliveries are"},
+		{"yes on a terminal", "y\n", true, nil, exitOK, true, `{"complete":true,"deliveries":{"parked":1}}`, "1 waiting delivery is"},
+		{"more than were counted", "y\n", true, nil, exitOK, true, `{"deliveries":{"parked":10000}}`, "at least 10000 waiting deliveries are"},
+		{"a key that may not read", "y\n", true, nil, exitOK, true, "", "What waits is"},
+		{"--yes on a terminal", "", true, []string{"--yes"}, exitOK, true, "", ""},
+		{"without a terminal", "", false, nil, exitOK, true, "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -45,7 +50,10 @@ func TestDelete_asks(t *testing.T) {
 					return
 				}
 				w.Header().Set("Content-Type", "application/json")
-				fmt.Fprint(w, `{"deliveries":{"retrying":3,"parked":9}}`)
+				if tt.health == "" {
+					w.WriteHeader(http.StatusForbidden)
+				}
+				fmt.Fprint(w, cmp.Or(tt.health, `{"status":403,"code":"forbidden","title":"forbidden","detail":"the key lacks the scope read"}`))
 			}))
 			defer server.Close()
 			var errs bytes.Buffer
@@ -64,7 +72,7 @@ func TestDelete_asks(t *testing.T) {
 			if got := strings.Contains(strings.Join(calls, "\n"), deleted); code != tt.want || got != tt.deletes {
 				t.Errorf("delete = %d after %q, %s; want %d, deleted %t", code, calls, &errs, tt.want, tt.deletes)
 			}
-			question := fmt.Sprintf("Delete the endpoint orders? 12 waiting deliveries are cancelled. [tenant acme, %s] [y/N]", server.URL)
+			question := fmt.Sprintf("Delete the endpoint orders? %s cancelled. [tenant acme, %s] [y/N]", tt.asked, server.URL)
 			if asked := strings.Contains(errs.String(), question); asked != (tt.answer != "") {
 				t.Errorf("printed %q; want the question %q: %t", errs.String(), question, tt.answer != "")
 			}

@@ -68,8 +68,8 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 		}
 	}
 	if n := h.Deliveries.Retrying + h.Deliveries.Parked; n > 0 {
-		line := counted(n, "delivery waits", "deliveries wait")
-		if at := h.CircuitState.NextProbeAt; at != nil {
+		line := atLeast(h.Complete) + counted(n, "delivery waits", "deliveries wait")
+		if at := h.CircuitState.NextProbeAt; at != nil && h.Status == openapi.EndpointHealthStatusActive {
 			line += ", the next probe " + relative(*at, p.Now())
 		}
 		lines = append(lines, line)
