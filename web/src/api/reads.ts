@@ -29,7 +29,7 @@ export function useTenantHealth(tenant: string, search?: string, limit = 100) {
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/health', { params: { path: { tenant }, query: { search, limit } } })),
     refetchInterval: 30_000,
     staleTime: 10_000,
-    placeholderData: (before) => before,
+    placeholderData: (before, query) => (query?.queryKey[0] === tenant ? before : undefined),
   })
 }
 

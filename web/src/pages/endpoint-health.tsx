@@ -111,8 +111,8 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
           </>
         )}
         {why && `: ${why}`}
-        {waiting > 0 && `; ${text.endpoints.waiting(waiting)}`}
-        {probe && (
+        {waiting > 0 && `; ${text.endpoints.waiting(waiting, h.complete)}`}
+        {probe && e.status === 'active' && (
           <>
             , {t.nextProbe} <Time at={probe} />
           </>

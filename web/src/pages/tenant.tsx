@@ -23,7 +23,7 @@ const mostNeeds = 10
 
 export function TenantOverview() {
   const tenant = useTenant()
-  const health = useTenantHealth(tenant)
+  const health = useTenantHealth(tenant, undefined, 500)
   const activity = useActivity(tenant)
   return (
     <Page title={t.title} lead={!isPortal && tenant} actions={
@@ -88,7 +88,13 @@ function Verdict({ endpoints, of: w }: { endpoints: EndpointSummary[]; of: Schem
   const waiting = w.retrying + w.parked
   return (
     <p className="verdict">
-      {[failing > 0 ? t.fails(failing) : t.noneFails, stopped > 0 && t.stopped(stopped), waiting > 0 && text.endpoints.waiting(waiting)].filter(Boolean).join('; ')}
+      {[
+        failing > 0 ? t.fails(failing) : number('healthy') > 0 ? t.noneFails : stopped === 0 && text.conditions.quiet,
+        stopped > 0 && t.stopped(stopped),
+        waiting > 0 && text.endpoints.waiting(waiting, w.complete),
+      ]
+        .filter(Boolean)
+        .join('; ')}
       {w.first_loss_at && (
         <>
           {'; '}
