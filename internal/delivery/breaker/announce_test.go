@@ -183,3 +183,34 @@ func TestTick_AnnouncesNothingOfADeletedEndpoint(t *testing.T) {
 		t.Errorf("notifications %v, and record %+v; want none", w.Notifications.Sent(), r)
 	}
 }
+
+// A check decides again if the gate has changed the record meanwhile: the owner is told once, and without
+// time left, the message comes again.
+func TestReconcile_DecidesAgain(t *testing.T) {
+	t.Parallel()
+
+	for name, left := range map[string]time.Duration{"in time": time.Minute, "without time": 5 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			w.fail5(e, faults{unsaid: true})
+			w.Clock.Pass(admission.AttendAfter)
+			ctx := endingContext{w.Context(), w.Clock.Now().Add(20 * time.Second)}
+			w.Calls.Before("write circuit", func() {
+				if err := w.Store.SaveCircuit(t.Context(), w.Circuit(e)); err != nil {
+					t.Error(err)
+				}
+				w.Clock.Pass(20*time.Second - min(left, 20*time.Second))
+			})
+			err := w.Breaker().Reconcile(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID})
+			if late := left < 10*time.Second; (err != nil) != late {
+				t.Errorf("Reconcile() = %v; want an error: %t", err, late)
+			}
+			if n := len(w.Notifications.Sent()); n != 1 {
+				t.Errorf("%d notifications; want one", n)
+			}
+		})
+	}
+}

@@ -48,6 +48,7 @@ type reconciliation struct {
 	record   admission.Record // the stored one, once the owner knows of its last transition
 	endpoint *hook.Endpoint   // nil for a deleted endpoint
 	step     step
+	told     time.Time // the AnnounceAt of the transition that the owner was told
 
 	faults []error                   // of single deliveries; the check went on
 	failed map[hook.DeliveryRef]bool // deliveries that this check failed to end
@@ -77,9 +78,6 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 		r.logRun(ctx, err)
 	}()
 	defer parallel.Recover(&err)
-	if !b.hasTime(ctx, reserve) {
-		return errNoTime
-	}
 	_, _, err = b.circuits().Update(ctx, check, func(stored admission.Record) (admission.Record, bool, error) { return r.decide(ctx, stored) })
 	if err == nil && r.step.act != nil {
 		err = r.step.act(ctx)
@@ -94,6 +92,9 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 // Everything until then may be repeated with a newer record. A conflict about a delivery is no
 // conflict about the record: it is one of the faults.
 func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (next admission.Record, write bool, err error) {
+	if !r.hasTime(ctx, reserve) { // each try may end hundreds of deliveries
+		return stored, false, errNoTime
+	}
 	r.now, r.stored, r.record, r.endpoint, r.step = r.Now(), stored, stored, nil, step{}
 	r.faults, r.failed = nil, make(map[hook.DeliveryRef]bool)
 	if stored.Tenant != r.check.Tenant {
@@ -136,10 +137,14 @@ func (r *reconciliation) announce(ctx context.Context) error {
 		return nil
 	}
 	r.record.AnnounceAt = time.Time{}
-	if r.endpoint == nil {
+	if r.endpoint == nil || r.told.Equal(at) {
 		return nil
 	}
-	return r.Notifier.Notify(ctx, r.stored.Announcement())
+	if err := r.Notifier.Notify(ctx, r.stored.Announcement()); err != nil {
+		return err
+	}
+	r.told = at
+	return nil
 }
 
 // plan returns the step of the first applicable row. oldest is the oldest parked delivery that can
