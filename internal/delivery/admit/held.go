@@ -49,7 +49,7 @@ func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 	defer h.mu.Unlock()
 
 	if held, known := h.all[id]; known && held.OK > 0 {
-		held.Counts.Add(to)
+		held.Add(to)
 		*to, held.Counts = held.Counts, stats.Counts{}
 	}
 }
