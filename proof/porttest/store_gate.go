@@ -45,7 +45,7 @@ func newQuery(t *testing.T, e hook.Endpoint, r admission.Record) admission.Query
 	t.Helper()
 
 	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
-	return admission.Query{Endpoint: &e, Record: r, Lane: hook.LaneOverflow, Due: []admission.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
+	return admission.Query{Endpoint: &e, State: admission.State{Record: r}, Lane: hook.LaneOverflow, Due: []admission.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
 }
 
 // ask makes n concurrent calls of Ask, each for a new delivery.

@@ -18,7 +18,7 @@ func TestEraser_heldCounts(t *testing.T) {
 	w := setup(t)
 	sandbox := &admit.Gate{Slots: admit.Slots{Store: w.Store, Now: func() time.Time { return w.now }}, Places: 5}
 	succeed := func(e hook.Endpoint) {
-		q := admission.Query{Endpoint: &e, Record: admission.NewRecord(e.Tenant, e.ID), Due: make([]admission.Due, 1)}
+		q := admission.Query{Endpoint: &e, State: admission.State{Record: admission.NewRecord(e.Tenant, e.ID)}, Due: make([]admission.Due, 1)}
 		a, err := sandbox.Ask(t.Context(), q)
 		check(w, err)
 		check(w, sandbox.Learn(t.Context(), a.Admission, []admission.Result{{Attempt: stats.Attempt{

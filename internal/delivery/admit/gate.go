@@ -37,12 +37,13 @@ type Permits struct {
 
 // Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
 func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
-	k := asking{Gate: g, query: &q, now: g.Now(), state: admission.State{Record: q.Record, Limits: q.Limits, Most: g.Places, Run: hook.NewNonce()}}
+	k := asking{Gate: g, query: q, now: g.Now()}
+	k.query.Most, k.query.Run = g.Places, hook.NewNonce()
 	err := store.Repeat(ctx, g.Wait, store.Tries, func() error { return k.try(ctx) })
 	if err != nil {
 		k.giveBack(ctx)
 	}
-	p := &Permits{Query: q, Admission: k.Admission}
+	p := &Permits{Query: k.query, Admission: k.Admission}
 	p.late = g.watch(ctx, p)
 	return p, store.Busy(err, "what the endpoint "+string(q.Record.Endpoint)+" holds")
 }
@@ -52,11 +53,10 @@ type asking struct {
 	*Gate
 	admission.Admission
 
-	query  *admission.Query
+	query  admission.Query // with the state as stored
 	now    time.Time
-	state  admission.State // as stored
-	stale  bool            // the circuit in the state was changed since
-	crowds int             // conflicts at the places of the tenant
+	stale  bool // the circuit in the query was changed since
+	crowds int  // conflicts at the places of the tenant
 }
 
 // try reads what the table needs, and writes what it changes. CodeConflict means that somebody
@@ -67,23 +67,23 @@ func (k *asking) try(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		k.state.Record, k.stale = record, false
+		k.query.Record, k.stale = record, false
 	}
 	for {
-		k.Admission = admission.Ask(k.query, k.state, k.now)
+		k.Admission = admission.Ask(&k.query, k.now)
 		switch k.Lacks {
 		case admission.LimitsPart:
 			limits, err := k.Store.Limits(ctx, k.query.Record.Endpoint)
 			if err != nil {
 				return err
 			}
-			k.state.Limits = &limits
+			k.query.Limits = &limits
 		case admission.PlacesPart:
 			places, err := k.Store.Places(ctx, k.query.Record.Tenant)
 			if err != nil {
 				return err
 			}
-			k.state.Places = &places
+			k.query.Places = &places
 		default:
 			return k.write(ctx)
 		}
@@ -94,30 +94,30 @@ func (k *asking) try(ctx context.Context) error {
 // fails with a conflict, the next try reads again.
 func (k *asking) write(ctx context.Context) error {
 	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.Next
-	if next.Record != k.state.Record {
+	if next.Record != k.query.Record {
 		if err := k.Store.SaveCircuit(ctx, next.Record); err != nil {
 			k.stale = true
 			return err
 		}
 		next.Record.Version++ // the stored version, for Learn
-		k.state.Record = next.Record
+		k.query.Record = next.Record
 		if wait := k.CheckAt.Sub(k.now); wait > 0 && next.Record.State == circuit.Closed { // if it is lost, the breaker's tick releases the deliveries
 			if err := k.enqueueCheck(ctx, next.Record, wait); err != nil {
 				return err
 			}
 		}
 	}
-	if before := k.state.Limits; before != next.Limits {
-		k.state.Limits = nil
+	if before := k.query.Limits; before != next.Limits {
+		k.query.Limits = nil
 		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits, k.Admission.Slots); err != nil {
 			return err
 		}
 	}
-	if before := k.state.Places; before != next.Places {
-		k.state.Places = nil
+	if before := k.query.Places; before != next.Places {
+		k.query.Places = nil
 		if err := k.Store.ChangePlaces(ctx, tenant, *before, *next.Places, k.Gate.Places); err != nil {
 			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free place
-				k.state.Most = 0
+				k.query.Most = 0
 			}
 			return err
 		}

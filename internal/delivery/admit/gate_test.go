@@ -61,7 +61,7 @@ func delivery(i int) hook.DeliveryID {
 func (w *bundle) query(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
 
-	q := admission.Query{Endpoint: e, Record: w.record()}
+	q := admission.Query{Endpoint: e, State: admission.State{Record: w.record()}}
 	if q.Record.Speed == admission.Unproven {
 		q.Record.Speed, q.Record.SeenAt = admission.Fast, w.Clock.Now()
 	}

@@ -46,7 +46,7 @@ func (w *bundle) report(g *admit.Gate, id hook.EndpointID, results ...admission.
 	}
 	e := active()
 	e.ID = id
-	a, err := g.Ask(w.Context(), admission.Query{Endpoint: e, Record: record, Due: make([]admission.Due, len(results))})
+	a, err := g.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: record}, Due: make([]admission.Due, len(results))})
 	if err == nil {
 		err = g.Learn(w.Context(), a.Admission, results)
 	}
@@ -211,7 +211,7 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	const other hook.EndpointID = "ep_fedcba9876543210"
 	e := active()
 	e.ID = other
-	a, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, Record: admission.NewRecord(tenant, other), Due: make([]admission.Due, 1)})
+	a, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: admission.NewRecord(tenant, other)}, Due: make([]admission.Due, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) 
 		due[i] = admit.DueOf(j.Token)
 	}
 	permits, err := d.Gate.Ask(ctx, admission.Query{
-		Endpoint: jobs[0].Endpoint, Record: snapshot.circuit(jobs[0].Token.Tenant, id), Limits: snapshot.limits(id), Lane: jobs[0].message.Lane, Due: due,
+		Endpoint: jobs[0].Endpoint, State: admission.State{Record: snapshot.circuit(jobs[0].Token.Tenant, id), Limits: snapshot.limits(id)}, Lane: jobs[0].message.Lane, Due: due,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)

@@ -68,9 +68,9 @@ func (d Due) Place(until time.Time) Held {
 
 // Query asks about the due deliveries of one endpoint.
 type Query struct {
+	State
+
 	Endpoint *hook.Endpoint // nil: deleted
-	Record   Record         // read together with the endpoint
-	Limits   *Limits        // read together with the endpoint; nil: not read
 	Lane     hook.Lane      // of the tokens; zero stands for a lane of batches
 	Due      []Due
 }

@@ -44,10 +44,10 @@ func Conditions() []string {
 }
 
 // Ask returns a verdict for each token of the query. Later tokens find what earlier ones took.
-func Ask(q *Query, s State, now time.Time) Admission {
-	a := asking{query: q, before: s.Record, now: now, Admission: Admission{Next: s, endpoint: q.Endpoint}}
+func Ask(q *Query, now time.Time) Admission {
+	a := asking{query: q, before: q.Record, now: now, Admission: Admission{Next: q.State, endpoint: q.Endpoint}}
 	if q.Endpoint != nil {
-		a.needed = s.Record.Slots(q.Endpoint, now)
+		a.needed = q.Record.Slots(q.Endpoint, now)
 	}
 	rows := table()
 	for _, due := range q.Due {
