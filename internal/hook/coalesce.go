@@ -47,6 +47,17 @@ func (c Coalescing) End(at time.Time) time.Time {
 	return at.UTC().Truncate(c.Window).Add(c.Window)
 }
 
+// Soon returns when events that found no free slot ask again: at the end of the window, or earlier, once
+// an attempt with the default timeout has ended. An endpoint with one slot would otherwise get one
+// request in each window.
+func (c Coalescing) Soon(at time.Time) time.Time {
+	end, soon := c.End(at), at.UTC().Add(DefaultTimeout)
+	if soon.Before(end) {
+		return soon
+	}
+	return end
+}
+
 // Due returns the first end of a window from the time on.
 func (c Coalescing) Due(from time.Time) time.Time {
 	if end := c.End(from); !from.Equal(end.Add(-c.Window)) {

@@ -90,8 +90,8 @@ func (p *process) messages(d hook.DeliveryRef) int {
 
 // mostSentOn bounds how often tokens of the delivery are sent on. Each token waits for its
 // time and for a slot of the rate, and moves to the lane slot and to the overflow. At a
-// coalescing endpoint a token without a slot asks again once in a window, and a test event once in a
-// second.
+// coalescing endpoint a token without a slot asks again once in a window, or after 10 s, and a test event
+// once in a second.
 func (w *simulation) mostSentOn(t hook.Token) int {
 	tokens := w.receiptsOf(attempt{t.Delivery, t.Attempt}) + w.records[t.Delivery].Attempts
 	for n := 1; n <= t.Attempt; n++ {
@@ -99,7 +99,7 @@ func (w *simulation) mostSentOn(t hook.Token) int {
 	}
 	each := 4 + int(2*w.mostSkew()/tolerance) // clocks of several processes
 	for _, c := range w.statuses[t.Delivery.Endpoint].coalesced {
-		each += int(w.now.Sub(w.created(t.Delivery))/c.Window) + 1
+		each += int(w.now.Sub(w.created(t.Delivery))/min(c.Window, hook.DefaultTimeout)) + 1
 	}
 	if t.Delivery.Event.IsTest() {
 		each += hook.MaxTestWaits

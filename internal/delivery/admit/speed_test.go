@@ -537,3 +537,31 @@ func TestGate_Places(t *testing.T) {
 		t.Errorf("after the places of dead processes ended: %s with %d places; want admit with 1", got, w.places())
 	}
 }
+
+// A group that finds no free slot asks again when an attempt may have ended, not after a long window: an
+// endpoint with one slot would otherwise get one request in each window.
+func TestGate_GroupWithoutASlotAsksSoon(t *testing.T) {
+	t.Parallel()
+
+	for window, want := range map[time.Duration]time.Duration{2 * time.Second: 2 * time.Second, 10 * time.Second: 10 * time.Second, 2 * time.Minute: 10 * time.Second} {
+		w := setup(t)
+		e := active()
+		e.Coalesce = hook.Coalescing{Window: window}.WithDefaults()
+		w.Clock.Until(e.Coalesce.End(w.Clock.Now()))
+		ask := func(first int) admission.Admission {
+			q := w.query(e, first, 2)
+			q.Record, q.Lane = w.record(), hook.LaneCoalesce
+			return w.admit(q)
+		}
+		for i := range admission.FirstSlots {
+			if got := decisions(ask(2 * i)); got != "admit admit" {
+				t.Fatalf("window %s, request %d: %s; want it admitted", window, i, got)
+			}
+		}
+		for _, v := range ask(100).Verdicts {
+			if got := v.Until.Sub(w.Clock.Now()); v.Decision != admission.Move || v.Lane != hook.LaneCoalesce || got != want {
+				t.Errorf("window %s: %s for %s; want move for %s", window, v.Decision, got, want)
+			}
+		}
+	}
+}

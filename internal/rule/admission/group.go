@@ -19,8 +19,9 @@ func (a *asking) coalesces(Due) (Verdict, bool) {
 }
 
 // decideGroup: the request takes one rate slot and one in-flight slot, both held by the first
-// token. A group that cannot start now waits on the queue, for the next window or for its rate
-// slot: that is cheaper than parking each delivery, and the next window collects what waited.
+// token. A group that cannot start now waits on the queue, for the next window, for its rate slot, or
+// for the end of an attempt: that is cheaper than parking each delivery, and the next window collects
+// what waited.
 //
 // When the group waits for a rate slot, only the first token carries the reserved slot. So one
 // request uses it, whichever tokens come back together.
@@ -49,14 +50,15 @@ func (a *asking) decideGroup() []Verdict {
 	if a.needed == 0 {
 		return all
 	}
+	again := later(window.Soon(a.now))
 	if all[leader] = a.lease(due); all[leader].Decision == Park {
-		all[leader] = later(window.End(a.now))
+		all[leader] = again
 		all[leader].Reserved = rate > 0 // the token keeps its rate slot
 	}
 	if all[leader].Decision != Admit {
 		for i := range all {
 			if i != leader {
-				all[i] = later(window.End(a.now))
+				all[i] = again
 			}
 		}
 	}
