@@ -23,8 +23,7 @@ func (p *program) version() *cobra.Command {
 	}
 }
 
-// why says in a few lines what is wrong with an endpoint. It reads the health, the newest deliveries
-// and one delivery.
+// why says in a few lines what is wrong with an endpoint. It reads the health and the newest deliveries.
 func (p *program) why() *cobra.Command {
 	return &cobra.Command{
 		Use: "why ENDPOINT", Short: "Say in a few lines how an endpoint does: since when, what it answers, what waits, what is lost", Args: arguments,
