@@ -49,8 +49,8 @@ GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
 ACTIONLINT          := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
-# CDK's JavaScript runtime works on Node 20, and warns about its age at every start.
-export JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION := 20
+# CDK needs Node.js 22. On Linux, need/node installs it here if the machine has an older one.
+export PATH := $(CURDIR)/.ci/node/node_modules/.bin:$(PATH)
 export CDK_DISABLE_CLI_TELEMETRY := true
 export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true

@@ -92,7 +92,9 @@ need/aws:
 need/go:
 	@command -v go > /dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
 need/node:
-	@command -v node > /dev/null && command -v npm > /dev/null || { echo "Node.js 20 or newer with npm is needed (the CDK runs on it): https://nodejs.org/en/download"; exit 1; }
+	@current() { node -e 'process.exit(+(parseInt(process.versions.node) < 22))' 2> /dev/null; }; command -v npm > /dev/null && { current || { \
+		npm --prefix .ci/node ci --ignore-scripts --no-audit --no-fund --loglevel=error && hash -r && current; }; } \
+		|| { echo "Node.js 22 or newer with npm is needed (the CDK runs on it): https://nodejs.org/en/download"; exit 1; }
 need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
 		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }

@@ -121,7 +121,7 @@ func openDeployment(ctx context.Context, e *emulator.Emulator, opts Options) (*d
 	base := filesOf(e)
 	d := &deployment{opts: opts, emulator: e, dist: filepath.Join(base, "functions"), work: base, log: base + ".log"}
 	if _, err := os.Stat(d.cdk()); err != nil {
-		return nil, fmt.Errorf("%s is %w: run `make local`, which needs Node.js 20 or newer", d.cdk(), emulator.ErrNotInstalled)
+		return nil, fmt.Errorf("%s is %w: run `make local`, which needs Node.js 22 or newer", d.cdk(), emulator.ErrNotInstalled)
 	}
 	mains, err := filepath.Glob(filepath.Join(opts.Root, "functions", "*", "main.go"))
 	if err != nil || len(mains) == 0 {

@@ -76,7 +76,6 @@ func (d *deployment) steps() []step {
 // cdkEnv is the environment of the CDK command line.
 func (d *deployment) cdkEnv() []string {
 	return append(d.emulator.ClientEnv(),
-		"JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION=20",
 		"CDK_DISABLE_CLI_TELEMETRY=true",
 		"CDK_DEFAULT_ACCOUNT="+emulator.Account,
 		"CDK_DEFAULT_REGION="+emulator.Region,
