@@ -193,7 +193,7 @@ func TestErasedTenant(t *testing.T) {
 		"records of changes":    days(hook.AuditKept) + " each",
 		"the job":               days(erasure.Keep) + " after its end",
 		"counts that a process": days(stats.Kept) + " after their hour",
-		"tokens, circuit check": "up to " + written(t, "infra/surehook", `queueRetention = (\d+) \* day`) + " days",
+		"tasks, circuit check":  "up to " + written(t, "infra/surehook", `queueRetention = (\d+) \* day`) + " days",
 	}
 	for _, row := range document(t, "docs/privacy.md").table(t, "What", "Until") {
 		for what, until := range want {

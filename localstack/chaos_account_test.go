@@ -36,7 +36,7 @@ func (c *chaos) account() {
 	c.Helper()
 	c.eachEventOnce()
 	seen := c.requestsByDelivery()
-	c.copied = copiedTokens(world.emulator.Front.Copied())
+	c.copied = copiedTasks(world.emulator.Front.Copied())
 	sum := ledger{states: map[string]map[string]int{}}
 	for _, p := range c.posts {
 		got := c.deliveries(p.Accepted)
@@ -53,9 +53,9 @@ func (c *chaos) account() {
 	c.Logf("%d deliveries, %d attempts recorded, %d requests seen", sum.deliveries, sum.attempts, sum.requests)
 	c.Logf("invocations that a kill ended: %v", interrupted)
 	c.Logf("requests that are not recorded, of deliveries that were parked then: %d", sum.unrecorded)
-	c.Logf("requests made twice: %d after a kill of deliver, %d after an event was posted twice, %d over another connection after a reset, %d by a copied token",
+	c.Logf("requests made twice: %d after a kill of deliver, %d after an event was posted twice, %d over another connection after a reset, %d by a copied task",
 		sum.byKill, sum.byPost, sum.byReset, sum.byCopy)
-	c.Logf("the strict front sent %d messages twice, %d of them tokens, and throttled %d requests",
+	c.Logf("the strict front sent %d messages twice, %d of them tasks, and throttled %d requests",
 		len(world.emulator.Front.Copied()), len(c.copied), world.emulator.Front.Throttled())
 	for _, e := range c.endpoints {
 		c.Logf("%-12s %v", e.name, sum.states[e.name])
@@ -185,7 +185,7 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 		}
 	}
 	if next, made := last[d.Attempts+1]; made && d.State == "parked" && c.killedAt(next) {
-		delete(last, d.Attempts+1) // the circuit was open when the token came again
+		delete(last, d.Attempts+1) // the circuit was open when the task came again
 		sum.unrecorded++
 	}
 	for n := range d.Attempts {
@@ -202,7 +202,7 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 }
 
 // explain finds the reason for a repeated request: deliver was killed during the first one, the
-// event was posted again, the transport repeated it after a connection reset, or the token was
+// event was posted again, the transport repeated it after a connection reset, or the task was
 // copied.
 func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, second receiver.Request) {
 	c.Helper()
@@ -221,13 +221,13 @@ func (c *chaos) explain(sum *ledger, p chaosPost, d stack.Delivery, first, secon
 	}
 }
 
-// copiedTokens returns the delivery and the attempt of each token among the
+// copiedTasks returns the delivery and the attempt of each task among the
 // messages.
-func copiedTokens(bodies []string) map[string]bool {
+func copiedTasks(bodies []string) map[string]bool {
 	copied := map[string]bool{}
 	for _, body := range bodies {
-		if token, err := hook.DecodeToken(body); err == nil {
-			copied[token.Delivery.String()+" "+strconv.Itoa(token.Attempt)] = true
+		if task, err := hook.DecodeTask(body); err == nil {
+			copied[task.Delivery.String()+" "+strconv.Itoa(task.Attempt)] = true
 		}
 	}
 	return copied

@@ -70,7 +70,7 @@ type chaos struct {
 	endpoints []*chaosEndpoint
 	posts     []chaosPost // by the event's number
 	kills     []kill
-	copied    map[string]bool // delivery and attempt of the tokens sent twice
+	copied    map[string]bool // delivery and attempt of the tasks sent twice
 }
 
 // chaosPost is the result of one event's posts.
@@ -143,7 +143,7 @@ func (c *chaos) storm() {
 	c.Logf("%d kills within %v: %v", len(c.kills), time.Since(began).Round(time.Second), countBy(c.kills, func(k kill) string { return k.function }))
 }
 
-// calm waits until all deliveries are settled and the lanes are empty, so that late second tokens
+// calm waits until all deliveries are settled and the lanes are empty, so that late second tasks
 // have arrived. The flapping endpoint stays healthy from now on, because otherwise its final
 // states would depend on chance. A killed probe keeps the circuit open until its lease ends, two
 // minutes later.

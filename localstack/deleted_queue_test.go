@@ -21,14 +21,14 @@ import (
 
 // Somebody deletes the lane live. Posts get 503, a line with the queue's name feeds the alarm
 // queue-refused, and the runbook brings the queue back. Then events that were refused are accepted
-// once, and the token that was in the queue is replaced.
+// once, and the task that was in the queue is replaced.
 func TestDeletedQueue(t *testing.T) { //nolint:paralleltest // the test changes the stack
 	if world.emulator.Attached {
 		t.Skip("the test changes the stack")
 	}
 	b := setup(t)
 	endpoint := b.endpoint("a", nil, receiver.Status(200))
-	inQueue := b.lost(endpoint.ID) // its token goes with the queue
+	inQueue := b.lost(endpoint.ID) // its task goes with the queue
 	lane := world.stack.LiveQueueURL
 	if _, err := sqs.NewFromConfig(world.stack.AWS).DeleteQueue(b.ctx, &sqs.DeleteQueueInput{QueueUrl: &lane}); err != nil {
 		t.Fatal(err)

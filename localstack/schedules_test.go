@@ -47,11 +47,11 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 	if late := at.Sub(d.NextAttemptAt); err != nil || late < 0 || late > time.Second {
 		t.Errorf("schedule expression = %s, %v; want the planned time %v, rounded up", aws.ToString(made.ScheduleExpression), err, d.NextAttemptAt)
 	}
-	token, err := hook.DecodeToken(aws.ToString(made.Target.Input))
-	if err != nil || token.Delivery.String() != id || token.Attempt != 2 {
-		t.Fatalf("the schedule's token = %+v, %v; want attempt 2 of %s", token, err, id)
+	task, err := hook.DecodeTask(aws.ToString(made.Target.Input))
+	if err != nil || task.Delivery.String() != id || task.Attempt != 2 {
+		t.Fatalf("the schedule's task = %+v, %v; want attempt 2 of %s", task, err, id)
 	}
-	if want := settle.ScheduleName(token, at); aws.ToString(made.Name) != want || made.ActionAfterCompletion != types.ActionAfterCompletionDelete {
+	if want := settle.ScheduleName(task, at); aws.ToString(made.Name) != want || made.ActionAfterCompletion != types.ActionAfterCompletionDelete {
 		t.Errorf("schedule = %s, then %s; want %s, then DELETE", aws.ToString(made.Name), made.ActionAfterCompletion, want)
 	}
 	if queue := b.queueARN(world.stack.RetryQueueURL); aws.ToString(made.Target.Arn) != queue {
@@ -125,7 +125,7 @@ func (b *bench) until(what string, holds func() bool) {
 }
 
 // planFor sets the planned time in the delivery's record. Deliver requeues a
-// token before the planned time.
+// task before the planned time.
 func (b *bench) planFor(id string, at time.Time) {
 	b.Helper()
 	delivery, err := hook.ParseDeliveryID(id)

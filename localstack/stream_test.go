@@ -15,10 +15,10 @@ import (
 	"surehook.example/surehook/localstack/receiver"
 )
 
-// The first token of an event is lost, as after a purge of the live lane. The stream tells the
-// breaker of the event, and the sweeper sends the token. The event is 20 minutes old, so the
-// sweeper does not take its token for a late one.
-func TestALostFirstTokenComesBack(t *testing.T) {
+// The first task of an event is lost, as after a purge of the live lane. The stream tells the
+// breaker of the event, and the sweeper sends the task. The event is 20 minutes old, so the
+// sweeper does not take its task for a late one.
+func TestALostFirstTaskComesBack(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
@@ -73,7 +73,7 @@ func (r rawJSON) MarshalJSON() ([]byte, error) { return r, nil }
 
 func (b *bench) store() *dynamo.Store { return dynamo.New(world.stack.AWS, world.stack.TableName) }
 
-// lost stores an event for the endpoint, without a token.
+// lost stores an event for the endpoint, without a task.
 func (b *bench) lost(endpoint string) hook.Event {
 	b.Helper()
 	id, err := hook.NewEventID()
@@ -91,7 +91,7 @@ func (b *bench) lost(endpoint string) hook.Event {
 	return e
 }
 
-// sweepUntilDelivered sweeps until the delivery has its token: tokens of the other tests may
+// sweepUntilDelivered sweeps until the delivery has its task: tasks of the other tests may
 // fill the lanes.
 func (b *bench) sweepUntilDelivered(d hook.Delivery) {
 	b.Helper()

@@ -29,9 +29,9 @@ const upgradeLimit = 15 * time.Minute
 var errUpgradeTooLong = errors.New("the test of upgrades exceeded its time limit")
 
 // TestUpgrade rolls the stack back to a version without the lane coalesce, and upgrades it
-// again. The only token of a delivery is in the lane: the rollback keeps the queue, the
+// again. The only task of a delivery is in the lane: the rollback keeps the queue, the
 // second upgrade succeeds beside it, and the procedure of docs/deploying.md brings the
-// token to the new lane.
+// task to the new lane.
 func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the stack
 	if world.emulator.Attached {
 		t.Skip("the test changes the stack, whose files a server that ran before does not have")
@@ -47,7 +47,7 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 	b.endpoint("together", map[string]any{"coalesce": map[string]any{"window": window.String()}})
 	posted := b.post("order.created", `{"n":1}`)
 	if n := b.held(lane); n != 1 {
-		t.Fatalf("the lane holds %d tokens; want the one of the event, delayed for the window of %s", n, window)
+		t.Fatalf("the lane holds %d tasks; want the one of the event, delayed for the window of %s", n, window)
 	}
 
 	b.redeploy("roll back", func(template stack.Template) error {
@@ -58,7 +58,7 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 		t.Fatalf("after the rollback the queues %v are in no stack; want %s", kept, lane)
 	}
 	if n := b.held(lane); n != 1 {
-		t.Fatalf("after the rollback the kept queue holds %d tokens; want 1", n)
+		t.Fatalf("after the rollback the kept queue holds %d tasks; want 1", n)
 	}
 
 	b.redeploy("upgrade again", func(template stack.Template) error {
@@ -67,7 +67,7 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 	if again := b.keptQueues(); !slices.Equal(again, kept) {
 		t.Fatalf("after the upgrade the queues %v are in no stack; want %s: the stack has a new one", again, kept)
 	}
-	b.until("the token is visible in the kept queue", func() bool { return b.visible(lane) == 1 })
+	b.until("the task is visible in the kept queue", func() bool { return b.visible(lane) == 1 })
 	if got := world.receiver.Requests(b.path("together")); len(got) != 0 {
 		t.Fatalf("the endpoint got %d requests, and nobody reads the kept queue; want none", len(got))
 	}
@@ -99,7 +99,7 @@ func (b *bench) redeploy(title string, edit func(stack.Template) error) {
 	}
 }
 
-// held returns the number of tokens in the queue: visible, delayed and in flight.
+// held returns the number of tasks in the queue: visible, delayed and in flight.
 func (b *bench) held(url string) int {
 	b.Helper()
 	n, err := depth(b.ctx, sqs.NewFromConfig(world.stack.AWS), url)
@@ -109,7 +109,7 @@ func (b *bench) held(url string) int {
 	return n
 }
 
-// visible returns the number of visible tokens in the queue.
+// visible returns the number of visible tasks in the queue.
 func (b *bench) visible(url string) int {
 	b.Helper()
 	n, err := count(b.ctx, sqs.NewFromConfig(world.stack.AWS), url, types.QueueAttributeNameApproximateNumberOfMessages)

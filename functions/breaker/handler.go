@@ -75,7 +75,7 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 		for i, r := range in.Records {
 			messages[i] = r.SQSMessage
 		}
-		return lambdafn.EachMessage(ctx, h.batches, messages, "circuit_check.decode_failed", hook.DecodeCircuitTask, h.work), nil
+		return lambdafn.EachMessage(ctx, h.batches, messages, "circuit_check.decode_failed", hook.DecodeCircuitMessage, h.work), nil
 	case in.Tick:
 		if err := h.breaker.Tick(ctx); err != nil {
 			return nil, fmt.Errorf("tick: %w", err)
@@ -115,7 +115,7 @@ func (h *handler) begun(ctx context.Context, changes []record) []hook.DeliveryRe
 }
 
 // work processes one message of the circuits queue.
-func (h *handler) work(ctx context.Context, task hook.CircuitTask) error {
+func (h *handler) work(ctx context.Context, task hook.CircuitMessage) error {
 	if task.Review != nil {
 		return h.breaker.ReviewPage(ctx, *task.Review)
 	}

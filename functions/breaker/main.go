@@ -2,7 +2,7 @@
 // that is not closed: for every message of the circuits queue, and every minute.
 // The function also reviews active endpoints, reconciles dead letters with
 // deliveries, records deliveries that are still queued some minutes after their event,
-// and sends tokens in place of lost tokens.
+// and sends tasks in place of lost tasks.
 package main
 
 import (

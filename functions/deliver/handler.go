@@ -24,7 +24,7 @@ type handler struct {
 	lanes     map[string]hook.Lane // by the name of the queue; only lanes that deliver treats differently
 }
 
-// lanesOf returns the lanes of single tokens, and the lane coalesce, by the names of their
+// lanesOf returns the lanes of single tasks, and the lane coalesce, by the names of their
 // queues. The name is the last part of a queue's URL and ARN, and is unique in the account and
 // region.
 func lanesOf(q config.Queues) map[string]hook.Lane {

@@ -95,7 +95,7 @@ func (r *received) ProcessBatch(_ context.Context, messages []deliver.Message) [
 	return nil
 }
 
-// TestHandle_TellsTheLane checks the lanes of single tokens. A queue of another stack in the
+// TestHandle_TellsTheLane checks the lanes of single tasks. A queue of another stack in the
 // account is not a lane, even if its name ends with the same word.
 func TestHandle_TellsTheLane(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Function deliver receives batches of tokens from the lanes and makes the attempts.
+// Function deliver receives batches of tasks from the lanes and makes the attempts.
 package main
 
 import (

@@ -230,7 +230,7 @@ func TestHandle_skipsUnreadableLines(t *testing.T) {
 		{name: "a trace id too short", line: strings.Replace(attempt, `"message":`, `"trace_id":"4bf9","message":`, 1), bad: true},
 		{name: "a trace id of zeros", line: strings.Replace(attempt, `"message":`, `"trace_id":"`+strings.Repeat("0", 32)+`","message":`, 1), bad: true},
 		{name: "a trace id too long", line: strings.Replace(attempt, `"message":`, `"trace_id":"`+strings.Repeat("1", 33)+`","message":`, 1), bad: true},
-		{name: "another line", line: `{"message":"token.dropped"}`},
+		{name: "another line", line: `{"message":"task.dropped"}`},
 		{name: "a repeated post", line: `{"message":"event.ingested","duplicate":true}`},
 	}
 	for _, tt := range tests {

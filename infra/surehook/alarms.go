@@ -133,13 +133,13 @@ func deliveryAlarms(p plan) []alarm {
 		},
 		{
 			id: "DeliveriesSwept", name: "deliveries-swept", section: "deliveries-swept",
-			means:  "The sweeper saved deliveries: their tokens were lost, and the deliveries have new tokens. No delivery is lost, but a fault loses tokens. First find the deliveries in the lines delivery.swept of the log of breaker, then run the query why-not-delivered for one of them.",
+			means:  "The sweeper saved deliveries: their tasks were lost, and the deliveries have new tasks. No delivery is lost, but a fault loses tasks. First find the deliveries in the lines delivery.swept of the log of breaker, then run the query why-not-delivered for one of them.",
 			metric: p.own(names.MetricSwept, "Sum", metricPeriod), limit: 0,
 		},
 	}
 	all = append(all, alarm{
 		id: "StreamLate", name: "stream-late", section: "stream-late",
-		means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time whose token is lost waits until the breaker learns of it. First run the query errors for deliveries.recorded in the log of breaker.",
+		means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First run the query errors for deliveries.recorded in the log of breaker.",
 		metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()),
 	}.lasting())
 	all = append(all, senderAlarms(p)...)
@@ -148,7 +148,7 @@ func deliveryAlarms(p plan) []alarm {
 	if !p.emulated() {
 		all = append(all, alarm{
 			id: "StreamStopped", name: "stream-stopped", section: "stream-late",
-			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose token is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
+			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
 			metric: p.unread(), periods: 2,
 		})
 		all = append(all, alarm{
@@ -275,7 +275,7 @@ func tableAlarms(p plan) []alarm {
 }
 
 // scheduleAlarms returns the alarms on schedules. The schedules of retries send to the retry
-// lane. A token that cannot be sent there ends up in the queue of undeliverable retries.
+// lane. A task that cannot be sent there ends up in the queue of undeliverable retries.
 func scheduleAlarms(p plan) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)
@@ -288,12 +288,12 @@ func scheduleAlarms(p plan) []alarm {
 		}.lasting(),
 		alarm{
 			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
-			means:  "The Scheduler dropped a schedule's call: a retry's token went to undeliverable-retry, or a tick is missing." + first,
+			means:  "The Scheduler dropped a schedule's call: a retry's task went to undeliverable-retry, or a tick is missing." + first,
 			metric: p.Schedules.Group.MetricDropped(every), limit: limit,
 		}.lasting(),
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
-			means:  "The Scheduler dropped a schedule's call and could not send the token to undeliverable-retry either. The retry is late: the sweeper replaces the token about 15 minutes after the retry's time." + first,
+			means:  "The Scheduler dropped a schedule's call and could not send the task to undeliverable-retry either. The retry is late: the sweeper replaces the task about 15 minutes after the retry's time." + first,
 			metric: p.Schedules.Group.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
 	}

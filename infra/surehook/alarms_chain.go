@@ -20,7 +20,7 @@ const failingReceives = 9
 func chainAlarms(p plan) []alarm {
 	all := []alarm{{
 		id: "MessagesCircling", name: "messages-circling", section: "messages-circling",
-		means:  "A token, a circuit check or a message of a replay job was sent on 1,000 times or more without progress. Nothing is lost, but the message waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint or the job in the log lines token.circling, circuit_check.circling and job_message.circling.",
+		means:  "A task, a circuit check or a message of a replay job was sent on 1,000 times or more without progress. Nothing is lost, but the message waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint or the job in the log lines task.circling, circuit_check.circling and job_message.circling.",
 		metric: p.own(names.MetricSentOn, "Sum", metricPeriod),
 	}}
 	for _, q := range p.work() {

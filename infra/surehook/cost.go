@@ -106,7 +106,7 @@ func memoryGB(f awslambda.Function) float64 {
 }
 
 // messages returns sent, received and deleted messages. Every message of the stack has a
-// group id, except the tokens that the Scheduler sends. The estimate is an upper bound:
+// group id, except the tasks that the Scheduler sends. The estimate is an upper bound:
 // each message counts as one request, but one request carries up to ten messages.
 func messages(p plan) []awscloudwatch.Metric {
 	every := options("Sum", time.Hour)

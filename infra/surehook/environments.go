@@ -271,7 +271,7 @@ const (
 )
 
 // reserve returns the concurrency of the lane slot: a tenth of the slots. A tenant
-// holds a few places of the reserve, so the token of another tenant finds a free
+// holds a few places of the reserve, so the task of another tenant finds a free
 // place.
 func (c Concurrency) reserve() int { return max(leastConcurrency, c.Slots/10) }
 

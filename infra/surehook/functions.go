@@ -50,12 +50,12 @@ const (
 	// messageBatch messages run concurrently, so the slowest of ten adds little
 	// delay for the others.
 	messageBatch = 10
-	// slotBatch is one token: the invocation is the in-flight slot, and delays no
-	// other token.
+	// slotBatch is one task: the invocation is the in-flight slot, and delays no
+	// other task.
 	slotBatch = 1
-	// coalesceBatch tokens become one request: hook.MaxCoalesceEvents.
+	// coalesceBatch tasks become one request: hook.MaxCoalesceEvents.
 	coalesceBatch = 100
-	// coalesceGather is the wait for the tokens of a window: hook.CoalesceGather.
+	// coalesceGather is the wait for the tasks of a window: hook.CoalesceGather.
 	coalesceGather = 2 * time.Second
 	// streamBatch is the most that Lambda allows: the breaker looks at an event once, and
 	// the later, the fewer deliveries are still queued. A batch has 6 MB at most.
@@ -197,7 +197,7 @@ type functionProps struct {
 }
 
 // chained returns the functions fed by a queue or a schedule. An event past a tenant's limit
-// goes round in the events queue, and a delivery's tokens
+// goes round in the events queue, and a delivery's tasks
 // pass through such a function once per attempt, and more often under limits.
 // Lambda stops a chain of queue and function after about 16 rounds and moves the
 // message to the queue's dead-letter queue, unless the function allows recursion.

@@ -40,7 +40,7 @@ func (g grant) on(arns ...*string) {
 	}))
 }
 
-// grantIngest: store the event or find the stored event, send the event's tokens, and
+// grantIngest: store the event or find the stored event, send the event's tasks, and
 // count the events of tenants with a limit of events per second. A message of the events
 // queue returns there, or moves to the rejects. Permissions to receive come with the event
 // source.
@@ -51,7 +51,7 @@ func grantIngest(role awsiam.Role, p plan) {
 	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Coalesce.QueueArn(), p.Queues.Events.QueueArn(), p.Queues.Rejects.QueueArn())
 }
 
-// grantDeliver: record attempts, send tokens of later attempts, update the
+// grantDeliver: record attempts, send tasks of later attempts, update the
 // circuits, and notify the tenant's subscribed endpoints and the operators.
 // Permissions to receive from the lanes come with the event sources.
 func grantDeliver(role awsiam.Role, p plan) {
@@ -60,8 +60,8 @@ func grantDeliver(role awsiam.Role, p plan) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint)) // parked deliveries for a free slot
-	// Retries and delayed tokens go to the retry lane. The live lane gets the
-	// first tokens of operational events. Tokens of endpoints that need in-flight
+	// Retries and delayed tasks go to the retry lane. The live lane gets the
+	// first tasks of operational events. Tasks of endpoints that need in-flight
 	// slots go to the lanes slot and overflow.
 	allow(role, "sqs:SendMessage").
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn(),
@@ -101,7 +101,7 @@ func grantBreaker(role awsiam.Role, p plan) {
 }
 
 // grantReplay: select past deliveries, create their next generation, and send
-// the tokens; store the jobs and enqueue the jobs' remaining pages; remove everything of
+// the tasks; store the jobs and enqueue the jobs' remaining pages; remove everything of
 // an erased tenant. Permissions to receive from the jobs queue come with the event source.
 func grantReplay(role awsiam.Role, p plan) {
 	// An erasure removes items by lists and by a scan.
@@ -113,7 +113,7 @@ func grantReplay(role awsiam.Role, p plan) {
 }
 
 // grantManage: store endpoints and keys, read deliveries and queue depths, send
-// the tokens of test events, enqueue circuit checks, and list and redrive rejects; where
+// the tasks of test events, enqueue circuit checks, and list and redrive rejects; where
 // endpoints need a proof, send challenges from the senders.
 func grantManage(role awsiam.Role, p plan) {
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:DeleteItem", "dynamodb:GetItem",

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// queueRetention is SQS's maximum, 14 days. A token older than 14 days
+	// queueRetention is SQS's maximum, 14 days. A task older than 14 days
 	// means an outage.
 	queueRetention = 14 * day
 	// visibilityTimeouts is the visibility timeout in timeouts of the queue's
@@ -39,7 +39,7 @@ type Queues struct {
 	Rejects awssqs.Queue
 
 	Live, Retry, Replay awssqs.Queue
-	// Slot and Overflow are the lanes of single tokens: an invocation is an
+	// Slot and Overflow are the lanes of single tasks: an invocation is an
 	// in-flight slot. A tenant without a free place in Slot goes on in Overflow.
 	Slot, Overflow awssqs.Queue
 	// Coalesce is the lane of endpoints that get the events of a window together.
@@ -55,7 +55,7 @@ type Queues struct {
 	// Undeliverable holds messages after processing failures: our own faults.
 	// The queue must stay empty.
 	Undeliverable awssqs.Queue
-	// UndeliverableRetry is the same for the retry lane, and for tokens that the
+	// UndeliverableRetry is the same for the retry lane, and for tasks that the
 	// Scheduler could not send to the retry lane. All of its messages return to the
 	// retry lane. Messages of the Scheduler have no source queue, so in Undeliverable a
 	// redrive to the sources would leave them.
@@ -67,7 +67,7 @@ type Queues struct {
 // newQueues makes the queues. All are standard queues: message group ids give
 // fairness between tenants, and the order of messages is not guaranteed.
 //
-// CloudFormation generates the names. A queue with its tokens outlives its place in the
+// CloudFormation generates the names. A queue with its tasks outlives its place in the
 // stack (see keep), and a queue with a name of ours would then block the next deployment
 // of the same name.
 func newQueues(scope constructs.Construct, env Environment) Queues {
@@ -117,7 +117,7 @@ func newQueues(scope constructs.Construct, env Environment) Queues {
 }
 
 // newQueue adds the settings of all queues. The encryption is SQS's own, free
-// of charge: tokens and dead letters hold ids, never payloads or secrets. Events and Rejects
+// of charge: tasks and dead letters hold ids, never payloads or secrets. Events and Rejects
 // hold payloads, and EventBridge could not send to a queue under a key of KMS without a
 // permission in the key.
 func newQueue(scope constructs.Construct, id string, env Environment, props awssqs.QueueProps) awssqs.Queue {
@@ -129,7 +129,7 @@ func newQueue(scope constructs.Construct, id string, env Environment, props awss
 }
 
 // keep returns the policy for a queue that leaves the stack: by a rollback to a version
-// without the queue, by a replacement, or with the stack. The queue may have the only token
+// without the queue, by a replacement, or with the stack. The queue may have the only task
 // of a queued delivery. An empty queue costs nothing. A queue that a failed creation or update
 // made goes with it: no version sends to a lane that the version before does not read.
 func keep(env Environment) awscdk.RemovalPolicy {

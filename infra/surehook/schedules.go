@@ -11,7 +11,7 @@ import (
 // schedulerPrincipal is the service principal of EventBridge Scheduler.
 const schedulerPrincipal = "scheduler.amazonaws.com"
 
-// Schedules hold the tokens due later than a queue's longest delay. The
+// Schedules hold the tasks due later than a queue's longest delay. The
 // breaker's schedules are in the same group.
 type Schedules struct {
 	Group awsscheduler.ScheduleGroup
@@ -24,10 +24,10 @@ type Schedules struct {
 func newSchedules(p plan) Schedules {
 	group := awsscheduler.NewScheduleGroup(p.Construct, jsii.String("Schedules"), &awsscheduler.ScheduleGroupProps{
 		ScheduleGroupName: &p.Prefix,
-		// Remaining schedules hold only tokens for deleted queues.
+		// Remaining schedules hold only tasks for deleted queues.
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	role := newScheduleRole(p.Construct, "ScheduleRole", "Sends the tokens of due schedules to the retry lane", group)
+	role := newScheduleRole(p.Construct, "ScheduleRole", "Sends the tasks of due schedules to the retry lane", group)
 	allow(role, "sqs:SendMessage").on(p.Queues.Retry.QueueArn(), p.Queues.UndeliverableRetry.QueueArn())
 	return Schedules{Group: group, Role: role}
 }

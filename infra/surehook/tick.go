@@ -25,7 +25,7 @@ func ticks() []tick {
 		{"Tick", "Makes the breaker find endpoints with a lost circuit check", `{"tick":true}`, time.Minute},
 		{"Review", "Makes the breaker review the active endpoints", `{"review":true}`, 15 * time.Minute},
 		{"Reconcile", "Makes the breaker remove settled deliveries from the dead letters", `{"reconcile":true}`, 15 * time.Minute},
-		{"Sweep", "Makes the breaker send a token in place of a lost token", `{"sweep":true}`, 5 * time.Minute},
+		{"Sweep", "Makes the breaker send a task in place of a lost task", `{"sweep":true}`, 5 * time.Minute},
 	}
 }
 

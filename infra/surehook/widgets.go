@@ -20,7 +20,7 @@ const maxAttempts = 21
 func outcomes() []string {
 	return []string{
 		"delivered", "unavailable", "throttled", "timeout", "dns", "connect",
-		"reset", "tls", "blocked", "gone", "refused", "redirect", "token", "transformation",
+		"reset", "tls", "blocked", "gone", "refused", "redirect", "task", "transformation",
 	}
 }
 

@@ -66,7 +66,7 @@ func (c Coalescing) Due(from time.Time) time.Time {
 	return from
 }
 
-// LaneAt returns the lane and the time for a token of the endpoint that is due at the given
+// LaneAt returns the lane and the time for a task of the endpoint that is due at the given
 // time. For a coalescing endpoint these are the lane coalesce and the next end of a window, or
 // the given time if a window ends then. A nil endpoint is a deleted one.
 func (e *Endpoint) LaneAt(lane Lane, due time.Time) (Lane, time.Time) {

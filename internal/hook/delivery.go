@@ -20,7 +20,7 @@ type Delivery struct {
 	Attempts      int       `stored:"attempts"` // recorded HTTP requests
 	Stale         int       `stored:"stale"`    // number of the one attempt that a stale connection lost, which the retry policy does not count; 0 for none
 	Version       int64     `stored:"version"`  // of the stored record; 0 for no record
-	Token         string    `stored:"token"`    // nonce of the token of the last recorded attempt or decision
+	Task          string    `stored:"task"`     // nonce of the task of the last recorded attempt or decision
 	Parks         int       `stored:"parks"`    // how often the delivery was parked
 	CreatedAt     time.Time `stored:"created_at"`
 	UpdatedAt     time.Time `stored:"updated_at"`
@@ -69,7 +69,7 @@ func (d Delivery) Erase(now time.Time) Delivery {
 	d.Erased, d.Last.Body = true, nil
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonErased
-		d.Token, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
+		d.Task, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
 	}
 	return d
 }
@@ -79,7 +79,7 @@ func (d Delivery) Erase(now time.Time) Delivery {
 const SweepPause = 45 * time.Minute
 
 // OverdueFrom returns the time since when a retrying or queued delivery is overdue: the time of
-// its token (NextAttemptAt, or CreatedAt for a queued delivery), or SweepPause after SweptAt,
+// its task (NextAttemptAt, or CreatedAt for a queued delivery), or SweepPause after SweptAt,
 // whichever is later.
 func (d Delivery) OverdueFrom() time.Time {
 	from := d.NextAttemptAt

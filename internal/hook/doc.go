@@ -45,38 +45,38 @@
 //
 // Messages:
 //
-//   - Token: the message or schedule for the next attempt of a delivery.
-//   - Nonce: the random part of a token. A record with the nonce proves that this token made the last decision.
-//   - Copy of a token: the same message, received again or by a second process at the same time. It has the same nonce.
+//   - Task: the message or schedule for the next attempt of a delivery.
+//   - Nonce: the random part of a task. A record with the nonce proves that this task made the last decision.
+//   - Copy of a task: the same message, received again or by a second process at the same time. It has the same nonce.
 //   - Hop: one sending of a message without an attempt or other progress in between. A message past MaxHops circles: it
 //     is logged and counted, but still sent.
-//   - Lane: a queue of tokens: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
+//   - Lane: a queue of tasks: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
 //     overflow (attempts in an in-flight slot), and coalesce (attempts of coalescing endpoints). An invocation receives up
-//     to 10 tokens of live, retry and replay, which are the lanes of batches, and one token of slot or overflow.
+//     to 10 tasks of live, retry and replay, which are the lanes of batches, and one task of slot or overflow.
 //   - Coalescing endpoint: an endpoint that receives the events of a time window together in one request.
 //   - Window: the period of a coalescing endpoint, aligned to the clock. For the circuit, the window is the last ten minutes.
 //   - Batch: a request to a coalescing endpoint with the deliveries of a window, its members. It lasts for one attempt. The
-//     record of one member, the leader, lists all of them. A batch of tokens or messages is what one invocation receives, and
+//     record of one member, the leader, lists all of them. A batch of tasks or messages is what one invocation receives, and
 //     a batch of events is what one request posts.
 //   - Circuit check: a message that makes the breaker reconcile one endpoint.
 //   - Dead letter: the message in the dead-letter queue about a dead delivery. An open dead letter is a delivery in state
 //     dead: nobody has discarded it, and no replay of it has settled.
 //
-// The way of a token:
+// The way of a task:
 //
-//   - Subject: a token with the records that it names.
-//   - Step: what happens to a token next: drop, resume, send, settle or attempt.
-//   - Group: due tokens of one endpoint that the gate decides on together. (A message group of SQS is something else.)
+//   - Subject: a task with the records that it names.
+//   - Step: what happens to a task next: drop, resume, send, settle or attempt.
+//   - Group: due tasks of one endpoint that the gate decides on together. (A message group of SQS is something else.)
 //   - Gate: what decides on a group: admit, move, park or cancel each delivery, or let it come again.
 //   - Verdict: the gate's decision on one delivery.
-//   - Decision: what a token decided for its delivery: the outcome of an attempt, or an end or park without one.
+//   - Decision: what a task decided for its delivery: the outcome of an attempt, or an end or park without one.
 //   - Plan: what a decision does to the newest record: the record to write, and the order of write and follow-up.
-//   - Follow-up: the work that belongs to a decision: send the next token or the dead letter, disable the endpoint,
+//   - Follow-up: the work that belongs to a decision: send the next task or the dead letter, disable the endpoint,
 //     complete the delivery. Usually it comes after the write.
 //   - Breaker: the function that checks circuits, releases parked deliveries, reviews endpoints and sweeps.
 //   - Record, as a verb: the breaker writes a record for a delivery that is still queued some minutes after its event.
 //   - Tick: the breaker's run every minute. It finds the endpoints whose circuit check was lost.
-//   - Sweep: the breaker's search for deliveries whose token was lost. Each gets a new token.
+//   - Sweep: the breaker's search for deliveries whose task was lost. Each gets a new task.
 //   - Look: the breaker's search for parked deliveries of an endpoint that it had forgotten, in case the index lagged.
 //
 // Protection of an endpoint:
@@ -91,12 +91,12 @@
 //   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.
 //   - In-flight slot: the permission to be one of the endpoint's concurrent attempts.
 //   - Lease: a probe, in-flight slot or place that is held until a given time, so that a crash cannot hold it forever.
-//   - Claim: the lease of an in-flight slot for a parked delivery, taken before its token is sent.
+//   - Claim: the lease of an in-flight slot for a parked delivery, taken before its task is sent.
 //   - Hand-over: the end of a lease and the claim of its slot for a parked delivery, in one write.
-//   - Park: keep a delivery in the store without a token, because the endpoint is paused, disabled, throttled or at a
+//   - Park: keep a delivery in the store without a task, because the endpoint is paused, disabled, throttled or at a
 //     limit, or because its circuit is open or sheds.
 //   - Backlog: parked deliveries that wait although the circuit is closed.
-//   - Release: send tokens for the parked deliveries of an endpoint, in slots or in waves.
+//   - Release: send tasks for the parked deliveries of an endpoint, in slots or in waves.
 //   - Wave: one step of a release. Waves grow: 1, 2, 4 and so on, up to 500 deliveries.
 //   - Forget: stop checking an endpoint that has no parked deliveries.
 //   - Review: the regular assessment of an active endpoint by its counts of attempts and dead deliveries.
@@ -108,7 +108,7 @@
 //   - Score: counts an answer in time as +1 and a late one as -19. At 20 the endpoint has proved its speed.
 //   - Credit: answers in time that one process saw from an endpoint within the last seconds. Every 20 of them forgive one
 //     late attempt.
-//   - Place: a tenant's permission for one token in the lane slot.
+//   - Place: a tenant's permission for one task in the lane slot.
 //
 // The end of a delivery:
 //
@@ -118,7 +118,7 @@
 //   - Completion: the work after a delivery settles: retire the replayed delivery, count for the job, notify the owner.
 //   - Retire: turn a dead delivery into a discarded one when its replay has settled.
 //   - Replay: the next generation of a delivery.
-//   - Replay request: who asked for a replay, and how. The first token of the new generation carries it.
+//   - Replay request: who asked for a replay, and how. The first task of the new generation carries it.
 //   - Redrive: a replay by SQS, which moves dead letters back to a lane. A redrive of rejects sends them to the events
 //     queue again.
 //   - Job: a replay of all deliveries that a filter selects, one page at a time.
@@ -145,5 +145,5 @@
 //
 //   - A dead delivery becomes discarded as soon as the new generation is settled.
 //   - A forced replay of an unsettled delivery cancels that delivery. If the delivery is still queued, there is no new
-//     generation: its first token is sent again.
+//     generation: its first task is sent again.
 package hook

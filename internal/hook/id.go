@@ -115,7 +115,7 @@ func NewEndpointID() EndpointID { return EndpointID(endpointPrefix + randomSuffi
 // NewKeyID returns a fresh random id.
 func NewKeyID() KeyID { return KeyID(keyPrefix + randomSuffix()) }
 
-// NewNonce returns 16 random characters, which tell a token or an accepted event from its
+// NewNonce returns 16 random characters, which tell a task or an accepted event from its
 // duplicates.
 func NewNonce() string { return randomSuffix() }
 

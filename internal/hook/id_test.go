@@ -117,13 +117,13 @@ func FuzzParseDeliveryID(f *testing.F) {
 	})
 }
 
-func FuzzDecodeToken(f *testing.F) {
-	body, err := hook.NewToken("acme", refOf(someEvent, someEndpoint, 1), 3).Encode()
+func FuzzDecodeTask(f *testing.F) {
+	body, err := hook.NewTask("acme", refOf(someEvent, someEndpoint, 1), 3).Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(body)
-	requested := hook.Token{
+	requested := hook.Task{
 		Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme", Attempt: 1, Nonce: "n",
 		ReplayRequest: hook.ReplayRequest{By: "key_0123456789abcdef", Job: "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3", JobIndex: 99_999, Force: true, Redrive: true},
 	}
@@ -141,7 +141,7 @@ func FuzzDecodeToken(f *testing.F) {
 	}
 	f.Add(`{"delivery":"","attempt":1}`)
 	f.Add(`null`)
-	// Texts close to an encoded token with four fields, which has a decoder of its own.
+	// Texts close to an encoded task with four fields, which has a decoder of its own.
 	for _, form := range []string{
 		`{"delivery":"%s","tenant":"acme","attempt":03,"nonce":"0123456789abcdef"}`,
 		`{"delivery":"%s","tenant":"acme","attempt":+3,"nonce":"0123456789abcdef"}`,
@@ -152,43 +152,43 @@ func FuzzDecodeToken(f *testing.F) {
 		f.Add(fmt.Sprintf(form, "dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1772600767008"))
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		token, err := hook.DecodeToken(body)
+		task, err := hook.DecodeTask(body)
 		// With a space in front, the JSON library decodes the text instead: both decoders must
 		// agree.
-		if other, otherErr := hook.DecodeToken(" " + body); other != token || (err == nil) != (otherErr == nil) {
-			t.Errorf("DecodeToken(%s) = %v, %v; the library decodes %v, %v", body, token, err, other, otherErr)
+		if other, otherErr := hook.DecodeTask(" " + body); other != task || (err == nil) != (otherErr == nil) {
+			t.Errorf("DecodeTask(%s) = %v, %v; the library decodes %v, %v", body, task, err, other, otherErr)
 		}
 		if err != nil {
 			return
 		}
-		again, err := token.Encode()
+		again, err := task.Encode()
 		if err != nil {
-			t.Fatalf("Encode(%v) = %v", token, err)
+			t.Fatalf("Encode(%v) = %v", task, err)
 		}
-		if back, err := hook.DecodeToken(again); err != nil || back != token {
-			t.Errorf("DecodeToken(%s) = %v, %v; want %v", again, back, err, token)
+		if back, err := hook.DecodeTask(again); err != nil || back != task {
+			t.Errorf("DecodeTask(%s) = %v, %v; want %v", again, back, err, task)
 		}
 	})
 }
 
-// Tokens on the queues and in schedules may outlive a release.
-func TestDecodeToken_IgnoresFieldsOfOldReleases(t *testing.T) {
+// Tasks on the queues and in schedules may outlive a release.
+func TestDecodeTask_IgnoresFieldsOfOldReleases(t *testing.T) {
 	t.Parallel()
 
 	const body = `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1772600767008/3","tenant":"acme","attempt":2,"nonce":"n","reserved":true,"delays":3}`
-	want := hook.Token{
+	want := hook.Task{
 		Delivery: hook.DeliveryRef{
 			DeliveryID: hook.DeliveryID{Event: "evt_01jd3m5k8zf4v9q2w7x6y5t4r3", Endpoint: "ep_0123456789abcdef", Generation: 1},
 			AcceptedAt: 1772600767008, Shard: 3,
 		},
 		Tenant: "acme", Attempt: 2, Nonce: "n", Reserved: true,
 	}
-	if token, err := hook.DecodeToken(body); err != nil || token != want {
-		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, token, err, want)
+	if task, err := hook.DecodeTask(body); err != nil || task != want {
+		t.Errorf("DecodeTask(%s) = %+v, %v; want %+v", body, task, err, want)
 	}
 }
 
-func TestDecodeToken_Invalid(t *testing.T) {
+func TestDecodeTask_Invalid(t *testing.T) {
 	t.Parallel()
 
 	const delivery = `"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1772600767008"`
@@ -208,19 +208,19 @@ func TestDecodeToken_Invalid(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if token, err := hook.DecodeToken(tt.body); hook.CodeOf(err) != hook.CodeInvalid || err == nil {
-				t.Errorf("DecodeToken(%s) = %v, %v; want an invalid error", tt.body, token, err)
+			if task, err := hook.DecodeTask(tt.body); hook.CodeOf(err) != hook.CodeInvalid || err == nil {
+				t.Errorf("DecodeTask(%s) = %v, %v; want an invalid error", tt.body, task, err)
 			}
 		})
 	}
 }
 
-// TestToken_Group checks that every tenant has a message group that SQS accepts.
-func TestToken_Group(t *testing.T) {
+// TestTask_Group checks that every tenant has a message group that SQS accepts.
+func TestTask_Group(t *testing.T) {
 	t.Parallel()
 
 	for _, tenant := range []hook.TenantID{"acme", "auth0|5f7c:a@b+c", hook.TenantID(strings.Repeat("t", 126)), hook.TenantID(strings.Repeat("t", 127)), hook.TenantID(strings.Repeat("t", 128))} {
-		group := hook.NewToken(tenant, hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}}, 1).Group()
+		group := hook.NewTask(tenant, hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: 1}}, 1).Group()
 		head, bucket := group[:len(group)-2], group[len(group)-2:]
 		if len(group) > 128 || !strings.HasPrefix(string(tenant), head) || len(tenant) <= 126 && head != string(tenant) || bucket[0] != '.' || bucket[1] < '0' || bucket[1] > '7' {
 			t.Errorf("Group of tenant %q = %q (%d characters); want the tenant and a bucket in at most 128", tenant, group, len(group))

@@ -30,8 +30,8 @@ func ParseJobID(s string) (JobID, error) {
 	return JobID(s), nil
 }
 
-// ReplayRequest asks for a replay. The first token of the new generation carries the request,
-// so the token alone is enough to create the generation.
+// ReplayRequest asks for a replay. The first task of the new generation carries the request,
+// so the task alone is enough to create the generation.
 type ReplayRequest struct {
 	By       KeyID `json:"by,omitempty" stored:"by"`          // the API key of the caller; empty for a redrive of the dead-letters queue
 	Job      JobID `json:"job,omitempty" stored:"job"`        // the replay job; empty for none
@@ -76,7 +76,7 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	}
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonReplayed
-		d.Token, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
+		d.Task, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
 	}
 	d.Replayed = Replayed{ReplayRequest: o, Generation: d.ID.Generation + 1, At: now}
 	return d, nil
@@ -119,14 +119,14 @@ func (d Delivery) CancelledByReplay() bool {
 	return d.State == StateCancelled && d.Reason == ReasonReplayed
 }
 
-// redriveNonce is the nonce of all tokens made from dead letters, so that a dead letter
-// received twice gives the same token.
+// redriveNonce is the nonce of all tasks made from dead letters, so that a dead letter
+// received twice gives the same task.
 const redriveNonce = "redrive"
 
-// Token returns the token of a dead letter that SQS moved to a lane (a redrive): the first
+// Task returns the task of a dead letter that SQS moved to a lane (a redrive): the first
 // attempt of the next generation.
-func (l DeadLetter) Token() Token {
-	return Token{
+func (l DeadLetter) Task() Task {
+	return Task{
 		Delivery:      l.Delivery.Successor(),
 		Tenant:        l.Tenant,
 		Attempt:       1,

@@ -37,7 +37,7 @@ func TestDelivery_Replay_nearTheEndOfTheEvent(t *testing.T) {
 func someDelivery(generation int, state hook.State) hook.Delivery {
 	return hook.Delivery{
 		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, AcceptedAt: replayedAt.UnixMilli(), Tenant: "acme", EventType: "order.paid",
-		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Token: "t",
+		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Task: "t",
 		CreatedAt: replayedAt.Add(-time.Hour), UpdatedAt: replayedAt.Add(-time.Minute), NextAttemptAt: replayedAt.Add(time.Minute),
 		ExpiresAt: replayedAt.Add(hook.MaxMaxAge), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
 		Job: "rpl_old", JobIndex: 5, By: "key_old", Note: "a note",
@@ -77,7 +77,7 @@ func TestDelivery_Replay(t *testing.T) {
 				if tt.codes[i] == 0 {
 					want.Replayed = hook.Replayed{ReplayRequest: request, Generation: 3, At: replayedAt}
 					if !tt.state.Settled() { // at most one generation is in progress
-						want.State, want.Reason, want.Token = hook.StateCancelled, hook.ReasonReplayed, ""
+						want.State, want.Reason, want.Task = hook.StateCancelled, hook.ReasonReplayed, ""
 						want.UpdatedAt, want.NextAttemptAt = replayedAt, time.Time{}
 					}
 				}
@@ -161,52 +161,52 @@ func TestDelivery_Retire(t *testing.T) {
 	}
 }
 
-func TestDecodeToken_ReadsADeadLetterAsAReplay(t *testing.T) {
+func TestDecodeTask_ReadsADeadLetterAsAReplay(t *testing.T) {
 	t.Parallel()
 
 	body, err := someDeadLetter.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := hook.Token{
+	want := hook.Task{
 		Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme",
 		Attempt: 1, Nonce: "redrive", ReplayRequest: hook.ReplayRequest{Redrive: true},
 	}
 	for range 2 { // the same each time
-		if got, err := hook.DecodeToken(body); err != nil || got != want {
-			t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, got, err, want)
+		if got, err := hook.DecodeTask(body); err != nil || got != want {
+			t.Errorf("DecodeTask(%s) = %+v, %v; want %+v", body, got, err, want)
 		}
 	}
 	forged := strings.TrimSuffix(body, "}") + `,"replay":{"force":true,"job":"rpl_a"}}`
-	if got, err := hook.DecodeToken(forged); err != nil || got != want {
-		t.Errorf("DecodeToken(%s) = %+v, %v; want %+v: a dead letter requests only a redrive", forged, got, err, want)
+	if got, err := hook.DecodeTask(forged); err != nil || got != want {
+		t.Errorf("DecodeTask(%s) = %+v, %v; want %+v: a dead letter requests only a redrive", forged, got, err, want)
 	}
 	last := someDeadLetter
 	last.Delivery.Generation = hook.MaxGeneration
 	if body, err = last.Encode(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := hook.DecodeToken(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
-		t.Errorf("DecodeToken(%s) = %+v, %v; want an invalid error: no generation follows", body, got, err)
+	if got, err := hook.DecodeTask(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
+		t.Errorf("DecodeTask(%s) = %+v, %v; want an invalid error: no generation follows", body, got, err)
 	}
 }
 
-func TestToken_CarriesReplayRequest(t *testing.T) {
+func TestTask_CarriesReplayRequest(t *testing.T) {
 	t.Parallel()
 
-	plain := hook.Token{Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme", Attempt: 1, Nonce: "n"}
+	plain := hook.Task{Delivery: refOf(someEvent, someEndpoint, 2), Tenant: "acme", Attempt: 1, Nonce: "n"}
 	requested := plain
 	requested.ReplayRequest = hook.ReplayRequest{By: "key_a", Job: "rpl_a", JobIndex: 99_999, Force: true}
-	for _, token := range []hook.Token{plain, requested} {
-		body, err := token.Encode()
+	for _, task := range []hook.Task{plain, requested} {
+		body, err := task.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.Contains(body, `"replay"`) != (token.ReplayRequest != hook.ReplayRequest{}) {
+		if strings.Contains(body, `"replay"`) != (task.ReplayRequest != hook.ReplayRequest{}) {
 			t.Errorf("Encode() = %s; want a replay request only if set", body)
 		}
-		if got, err := hook.DecodeToken(body); err != nil || got != token {
-			t.Errorf("DecodeToken(%s) = %+v, %v; want %+v", body, got, err, token)
+		if got, err := hook.DecodeTask(body); err != nil || got != task {
+			t.Errorf("DecodeTask(%s) = %+v, %v; want %+v", body, got, err, task)
 		}
 	}
 	requested.ReplayRequest.JobIndex = -1
@@ -214,8 +214,8 @@ func TestToken_CarriesReplayRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := hook.DecodeToken(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
-		t.Errorf("DecodeToken(%s) = %+v, %v; want an invalid error", body, got, err)
+	if got, err := hook.DecodeTask(body); err == nil || hook.CodeOf(err) != hook.CodeInvalid {
+		t.Errorf("DecodeTask(%s) = %+v, %v; want an invalid error", body, got, err)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestDecodeDeadLetter(t *testing.T) {
 		{name: "an invalid delivery", body: `{"delivery":"dlv_1","died_at":"2026-03-04T05:06:07.008Z"}`},
 		{name: "no time", body: `{` + delivery + `,"attempts":1}`},
 		{name: "an invalid time", body: `{` + delivery + `,"died_at":"yesterday"}`},
-		{name: "a token", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
+		{name: "a task", body: `{` + delivery + `,"attempt":1,"nonce":"n"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -332,8 +332,8 @@ func FuzzDecodeDeadLetter(f *testing.F) {
 		if back, err := hook.DecodeDeadLetter(again); err != nil || !cmp.Equal(deadLetter, back) {
 			t.Errorf("DecodeDeadLetter(%s) = %+v, %v; want %+v", again, back, err, deadLetter)
 		}
-		if token := deadLetter.Token(); token.Attempt != 1 || token.Delivery.Generation != deadLetter.Delivery.Generation+1 {
-			t.Errorf("Token() of %+v = %+v; want the first attempt of the next generation", deadLetter, token)
+		if task := deadLetter.Task(); task.Attempt != 1 || task.Delivery.Generation != deadLetter.Delivery.Generation+1 {
+			t.Errorf("Task() of %+v = %+v; want the first attempt of the next generation", deadLetter, task)
 		}
 	})
 }

@@ -7,9 +7,9 @@ type State uint8
 
 // The states. The zero State is not valid.
 const (
-	StateQueued    State = iota + 1 // the first token is in a lane; usually there is no record
+	StateQueued    State = iota + 1 // the first task is in a lane; usually there is no record
 	StateRetrying                   // at least one attempt failed; the next attempt is planned
-	StateParked                     // held back by the gate, see the reasons; without a token until the release
+	StateParked                     // held back by the gate, see the reasons; without a task until the release
 	StateDelivered                  // the endpoint answered 2xx
 	StateDead                       // final failure: rejected, exhausted or expired
 	StateDiscarded                  // was dead, and then discarded by a caller or replaced by a settled replay

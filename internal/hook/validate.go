@@ -124,8 +124,8 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 
 // The shortest max_age of an endpoint whose events wait before their first attempt.
 const (
-	MinMaxAgeAfterWindow = 10 * time.Second // the tokens of a window are gathered for CoalesceGather
-	MinMaxAgeOfRate      = 2 * time.Minute  // a token waits for its turn up to a minute
+	MinMaxAgeAfterWindow = 10 * time.Second // the tasks of a window are gathered for CoalesceGather
+	MinMaxAgeOfRate      = 2 * time.Minute  // a task waits for its turn up to a minute
 )
 
 // validateWaits refuses settings under which events get older than max_age while they wait for

@@ -479,7 +479,7 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 // lostSend takes all tokens, but its response is lost.
 type lostSend struct{ *memory.Queue }
 
-func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
+func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Task, delay time.Duration) []error {
 	q.Queue.Send(ctx, lane, tokens, delay)
 	errs := make([]error, len(tokens))
 	for i := range errs {

@@ -51,9 +51,9 @@ func TestReplay_delivery(t *testing.T) {
 	if w.Code != 202 || w.Body.String() != queued {
 		t.Fatalf("POST = %d %s; want 202 %s", w.Code, w.Body, queued)
 	}
-	tokens := p.queue.Receive(hook.LaneReplay, 10)
-	if len(tokens) != 1 || tokens[0].Token.Delivery != next || tokens[0].Token.ReplayRequest.By != "key_replayer" {
-		t.Errorf("the replay lane has %v; want a token of %s", tokens, next)
+	tasks := p.queue.Receive(hook.LaneReplay, 10)
+	if len(tasks) != 1 || tasks[0].Task.Delivery != next || tasks[0].Task.ReplayRequest.By != "key_replayer" {
+		t.Errorf("the replay lane has %v; want a task of %s", tasks, next)
 	}
 	w = p.do(t, reader, "GET", deliveriesURL+id.String(), "")
 	marked := fmt.Sprintf(`,"replayed_as":%q,"replayed_at":%s,"history":`, next, later)

@@ -12,21 +12,21 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
-// tokensOf returns first tokens of n deliveries to the endpoint.
-func tokensOf(endpoint hook.EndpointID, n int) []hook.Token {
-	tokens := make([]hook.Token, n)
-	for i := range tokens {
-		tokens[i] = hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: endpoint, Generation: i + 1}, AcceptedAt: 1}, 1)
+// tasksOf returns first tasks of n deliveries to the endpoint.
+func tasksOf(endpoint hook.EndpointID, n int) []hook.Task {
+	tasks := make([]hook.Task, n)
+	for i := range tasks {
+		tasks[i] = hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: endpoint, Generation: i + 1}, AcceptedAt: 1}, 1)
 	}
-	return tokens
+	return tasks
 }
 
-// send puts the tokens on the live lane.
-func send(t *testing.T, q *memory.Queue, tokens []hook.Token, delay time.Duration) {
+// send puts the tasks on the live lane.
+func send(t *testing.T, q *memory.Queue, tasks []hook.Task, delay time.Duration) {
 	t.Helper()
 
-	if errs := q.Send(t.Context(), hook.LaneLive, tokens, delay); errs != nil {
-		t.Fatalf("Send(live, %d tokens) = %v; want nil", len(tokens), errs)
+	if errs := q.Send(t.Context(), hook.LaneLive, tasks, delay); errs != nil {
+		t.Fatalf("Send(live, %d tasks) = %v; want nil", len(tasks), errs)
 	}
 }
 
@@ -51,16 +51,16 @@ func TestQueue_Await_ReturnsWhenAMessageIsVisible(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
 				q := memory.NewQueue(time.Now)
-				send(t, q, tokensOf("ep_0", 1), time.Minute) // visible after the end of the test
+				send(t, q, tasksOf("ep_0", 1), time.Minute) // visible after the end of the test
 				go func() {
 					time.Sleep(tt.sent)
-					send(t, q, tokensOf("ep_1", 1), tt.delay)
+					send(t, q, tasksOf("ep_1", 1), tt.delay)
 				}()
 				if tt.sent == 0 {
 					synctest.Wait()
 				}
 				got := q.Await(t.Context(), hook.LaneLive, 10)
-				if after := time.Since(start); len(got) != 1 || got[0].Token.Delivery.Endpoint != "ep_1" || after != tt.want {
+				if after := time.Since(start); len(got) != 1 || got[0].Task.Delivery.Endpoint != "ep_1" || after != tt.want {
 					t.Errorf("Await(live) = %v after %s; want the message after %s", got, after, tt.want)
 				}
 			})
@@ -104,7 +104,7 @@ func TestQueue_Await_AnEndedCallWakesAnother(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		send(t, q, tokensOf("ep_1", 1), 3*time.Second)
+		send(t, q, tasksOf("ep_1", 1), 3*time.Second)
 		waiters.Wait()
 	})
 }
@@ -121,7 +121,7 @@ func TestQueue_Await_WakesACallPerBatch(t *testing.T) {
 			waiters.Go(func() { received[i] = len(q.Await(t.Context(), hook.LaneLive, 10)) })
 		}
 		synctest.Wait()
-		send(t, q, tokensOf("ep_1", 15), time.Second)
+		send(t, q, tasksOf("ep_1", 15), time.Second)
 		waiters.Wait()
 		if slices.Sort(received[:]); received != [2]int{5, 10} {
 			t.Errorf("two calls of Await(live) returned %v messages; want 5 and 10", received)
@@ -142,8 +142,8 @@ func TestQueue_Await_ReturnsEachMessageOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range senders {
 		running.Go(func() {
-			for _, token := range tokensOf(hook.EndpointID("ep_"+string(rune('a'+i))), each) {
-				q.Send(ctx, hook.LaneLive, []hook.Token{token}, 0)
+			for _, task := range tasksOf(hook.EndpointID("ep_"+string(rune('a'+i))), each) {
+				q.Send(ctx, hook.LaneLive, []hook.Task{task}, 0)
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestQueue_Await_ReturnsEachMessageOnce(t *testing.T) {
 				for _, m := range batch {
 					q.Delete(m.ID)
 					mu.Lock()
-					seen[m.Token.Delivery]++
+					seen[m.Task.Delivery]++
 					if len(seen) == senders*each {
 						stop()
 					}

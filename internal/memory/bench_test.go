@@ -20,12 +20,12 @@ func BenchmarkQueue(b *testing.B) {
 			q := memory.NewQueue(func() time.Time { return now })
 			q.Fair = fair
 			for i := range waiting / 100 {
-				tokens := tokensOf(hook.EndpointID("ep_"+strconv.Itoa(i%100)), 100)
-				q.Send(b.Context(), hook.LaneLive, tokens, time.Duration(i%2*(i%900))*time.Second)
+				tasks := tasksOf(hook.EndpointID("ep_"+strconv.Itoa(i%100)), 100)
+				q.Send(b.Context(), hook.LaneLive, tasks, time.Duration(i%2*(i%900))*time.Second)
 			}
-			token := tokensOf("ep_0", 1)
+			task := tasksOf("ep_0", 1)
 			for b.Loop() {
-				q.Send(b.Context(), hook.LaneLive, token, 0)
+				q.Send(b.Context(), hook.LaneLive, task, 0)
 				q.Delete(q.Receive(hook.LaneLive, 1)[0].ID)
 			}
 		})

@@ -24,12 +24,12 @@ type CircuitQueue struct {
 	MaxReceives int
 
 	now    func() time.Time
-	checks *standardQueue[hook.CircuitTask]
+	checks *standardQueue[hook.CircuitMessage]
 }
 
 // CircuitMessage is a received circuit check, or a received review page.
 type CircuitMessage struct {
-	hook.CircuitTask
+	hook.CircuitMessage
 
 	ID           string
 	ReceiveCount int // including this one
@@ -37,19 +37,19 @@ type CircuitMessage struct {
 
 // NewCircuitQueue returns an empty queue with the clock now.
 func NewCircuitQueue(now func() time.Time) *CircuitQueue {
-	return &CircuitQueue{Visibility: defaultVisibility, now: now, checks: newStandardQueue[hook.CircuitTask](now, new(atomic.Int64))}
+	return &CircuitQueue{Visibility: defaultVisibility, now: now, checks: newStandardQueue[hook.CircuitMessage](now, new(atomic.Int64))}
 }
 
 // Enqueue limits the delay to 0 to 15 minutes, and rounds it up to whole seconds.
 func (q *CircuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	q.checks.put(string(check.Endpoint), hook.CircuitTask{Check: check}, q.now().Add(queueDelay(delay)))
+	q.checks.put(string(check.Endpoint), hook.CircuitMessage{Check: check}, q.now().Add(queueDelay(delay)))
 	return nil
 }
 
 // EnqueueReview puts all pages in one group.
 func (q *CircuitQueue) EnqueueReview(_ context.Context, page hook.ReviewPage) error {
 	page.Endpoints = slices.Clone(page.Endpoints)
-	q.checks.put("review", hook.CircuitTask{Review: &page}, q.now())
+	q.checks.put("review", hook.CircuitMessage{Review: &page}, q.now())
 	return nil
 }
 
@@ -75,10 +75,10 @@ func (q *CircuitQueue) ChangeVisibility(id string, d time.Duration) { q.checks.c
 // Next returns the earliest time at which a message is visible; ok is false without messages.
 func (q *CircuitQueue) Next() (at time.Time, ok bool) { return q.checks.next() }
 
-func circuitMessages(entries []entry[hook.CircuitTask]) []CircuitMessage {
+func circuitMessages(entries []entry[hook.CircuitMessage]) []CircuitMessage {
 	var all []CircuitMessage
 	for _, e := range entries {
-		all = append(all, CircuitMessage{CircuitTask: e.value, ID: e.id, ReceiveCount: e.received})
+		all = append(all, CircuitMessage{CircuitMessage: e.value, ID: e.id, ReceiveCount: e.received})
 	}
 	return all
 }

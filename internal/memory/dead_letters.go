@@ -80,7 +80,7 @@ func (d *DeadLetters) Redrive(lane hook.Lane) int {
 	moved := d.letters.receive(d.letters.len(), letterVisibility, 0, false)
 	for _, e := range moved {
 		d.letters.delete(e.id)
-		d.queue.lane(lane).put(e.group.id, content{token: e.value.Token(), body: e.value.body}, d.queue.now())
+		d.queue.lane(lane).put(e.group.id, content{task: e.value.Task(), body: e.value.body}, d.queue.now())
 	}
 	return len(moved)
 }

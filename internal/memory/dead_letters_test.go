@@ -104,11 +104,11 @@ func TestDeadLetters_Redrive_MovesLettersToTheLane(t *testing.T) {
 			t.Fatalf("Receive(retry) = %d messages; want %d", len(got), len(want))
 		}
 		for i, m := range got {
-			if body, err := want[i].Encode(); err != nil || m.Body != body || m.Token != want[i].Token() || m.Group != string(want[i].Endpoint) {
-				t.Errorf("Receive(retry)[%d] = %+v, %v; want the letter %s and its token", i, m, err, want[i].Delivery)
+			if body, err := want[i].Encode(); err != nil || m.Body != body || m.Task != want[i].Task() || m.Group != string(want[i].Endpoint) {
+				t.Errorf("Receive(retry)[%d] = %+v, %v; want the letter %s and its task", i, m, err, want[i].Delivery)
 			}
-			if token, err := hook.DecodeToken(m.Body); err != nil || token != m.Token {
-				t.Errorf("DecodeToken(%q) = %+v, %v; want %+v", m.Body, token, err, m.Token)
+			if task, err := hook.DecodeTask(m.Body); err != nil || task != m.Task {
+				t.Errorf("DecodeTask(%q) = %+v, %v; want %+v", m.Body, task, err, m.Task)
 			}
 			q.Delete(m.ID)
 		}

@@ -19,9 +19,9 @@ func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 	clock := func() time.Time { return now }
 	lanes := memory.NewQueue(clock)
 	q := memory.Queues{Events: memory.NewEventQueue(clock), Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Circuits: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
-	send(t, q.Lanes, tokensOf("ep_1", 5), 0)
-	send(t, q.Lanes, tokensOf("ep_2", 1), time.Second)
-	send(t, q.Lanes, tokensOf("ep_3", 1), time.Minute)
+	send(t, q.Lanes, tasksOf("ep_1", 5), 0)
+	send(t, q.Lanes, tasksOf("ep_2", 1), time.Second)
+	send(t, q.Lanes, tasksOf("ep_3", 1), time.Minute)
 	now = now.Add(time.Second) // the message of ep_2 becomes visible
 	if received := q.Lanes.Receive(hook.LaneLive, 2); len(received) != 2 {
 		t.Fatalf("Receive(live, 2) = %v; want 2 messages", received)

@@ -15,12 +15,12 @@ func TestQueue_Purge(t *testing.T) {
 
 	now := time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC)
 	q := memory.NewQueue(func() time.Time { return now })
-	tokens := tokensOf("ep_1", 4)
-	q.Send(t.Context(), hook.LaneRetry, tokens[3:], 0)
-	send(t, q, tokens[:1], 0)
+	tasks := tasksOf("ep_1", 4)
+	q.Send(t.Context(), hook.LaneRetry, tasks[3:], 0)
+	send(t, q, tasks[:1], 0)
 	received := q.Receive(hook.LaneLive, 1)
-	send(t, q, tokens[1:2], 0)
-	send(t, q, tokens[2:3], time.Minute)
+	send(t, q, tasks[1:2], 0)
+	send(t, q, tasks[2:3], time.Minute)
 	if purged := q.Purge(hook.LaneLive); len(purged) != 2 {
 		t.Errorf("Purge() = %d messages; want 2", len(purged))
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 var (
-	_ settle.TokenQueue = (*Queue)(nil)
-	_ breaker.Queue     = (*Queue)(nil)
+	_ settle.TaskQueue = (*Queue)(nil)
+	_ breaker.Queue    = (*Queue)(nil)
 )
 
 // Queue is the lanes. As with SQS, a received message is hidden, and visible again
@@ -37,19 +37,19 @@ type Queue struct {
 	lanes   [6]*standardQueue[content] // by lane, from the first
 }
 
-// content is a token and its encoded form.
+// content is a task and its encoded form.
 type content struct {
-	token hook.Token
-	body  string
+	task hook.Task
+	body string
 }
 
 // Message is a received message.
 type Message struct {
 	ID           string
-	Group        string     // empty for a message of a schedule
-	Body         string     // encoded token, or encoded dead letter after Redrive
-	Token        hook.Token // decoded Body
-	ReceiveCount int        // this receipt included
+	Group        string    // empty for a message of a schedule
+	Body         string    // encoded task, or encoded dead letter after Redrive
+	Task         hook.Task // decoded Body
+	ReceiveCount int       // this receipt included
 }
 
 // NewQueue returns an empty queue with the clock now.
@@ -64,8 +64,8 @@ func NewQueue(now func() time.Time) *Queue {
 
 // Send rejects an unknown lane and a delay outside 0 to 15 minutes with
 // CodeInternal.
-func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	errs := make([]error, len(tokens))
+func (q *Queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+	errs := make([]error, len(tasks))
 	if err := q.validate(lane, delay); err != nil {
 		for i := range errs {
 			errs[i] = err
@@ -74,8 +74,8 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, del
 	}
 	visibleAt := q.now().Add(wholeSeconds(delay))
 	failed := false
-	for i, token := range tokens {
-		errs[i] = q.put(lane, token.Group(), token, visibleAt)
+	for i, task := range tasks {
+		errs[i] = q.put(lane, task.Group(), task, visibleAt)
 		failed = failed || errs[i] != nil
 	}
 	if !failed {
@@ -150,19 +150,19 @@ func (q *Queue) validate(lane hook.Lane, delay time.Duration) error {
 	return nil
 }
 
-func (q *Queue) put(lane hook.Lane, group string, token hook.Token, visibleAt time.Time) error {
-	body, err := token.Encode()
+func (q *Queue) put(lane hook.Lane, group string, task hook.Task, visibleAt time.Time) error {
+	body, err := task.Encode()
 	if err != nil {
 		return fmt.Errorf("send to lane %s: %w", lane, err)
 	}
-	q.lane(lane).put(group, content{token: token, body: body}, visibleAt)
+	q.lane(lane).put(group, content{task: task, body: body}, visibleAt)
 	return nil
 }
 
 func messages(entries []entry[content]) []Message {
 	all := make([]Message, len(entries))
 	for i, e := range entries {
-		all[i] = Message{ID: e.id, Group: e.group.id, Body: e.value.body, Token: e.value.token, ReceiveCount: e.received}
+		all[i] = Message{ID: e.id, Group: e.group.id, Body: e.value.body, Task: e.value.task, ReceiveCount: e.received}
 	}
 	return all
 }

@@ -44,13 +44,13 @@ func TestQueue_Receive_HidesAndRedeliversUndeletedMessages(t *testing.T) {
 
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
-	token := hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 1)
-	q.Send(t.Context(), hook.LaneLive, []hook.Token{token}, 0)
+	task := hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 1)
+	q.Send(t.Context(), hook.LaneLive, []hook.Task{task}, 0)
 
 	for count := 1; count <= 2; count++ {
 		got := q.Receive(hook.LaneLive, 10)
-		if len(got) != 1 || got[0].ReceiveCount != count || got[0].Token != token {
-			t.Fatalf("Receive(live) = %v; want the token, received %d times", got, count)
+		if len(got) != 1 || got[0].ReceiveCount != count || got[0].Task != task {
+			t.Fatalf("Receive(live) = %v; want the task, received %d times", got, count)
 		}
 		if hidden := q.Receive(hook.LaneLive, 10); len(hidden) > 0 {
 			t.Errorf("Receive(live) again at once = %v; want nothing", hidden)
@@ -75,15 +75,15 @@ func TestQueue_Receive_RespectsLimitAndOrder(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
-	var tokens []hook.Token
+	var tasks []hook.Task
 	for number := range 3 {
-		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, number+1))
+		tasks = append(tasks, hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, number+1))
 	}
-	q.Send(t.Context(), hook.LaneRetry, tokens, 0)
+	q.Send(t.Context(), hook.LaneRetry, tasks, 0)
 
 	got := q.Receive(hook.LaneRetry, 2)
-	if len(got) != 2 || got[0].Token != tokens[0] || got[1].Token != tokens[1] {
-		t.Errorf("Receive(retry, 2) = %v; want the first two of %v", got, tokens)
+	if len(got) != 2 || got[0].Task != tasks[0] || got[1].Task != tasks[1] {
+		t.Errorf("Receive(retry, 2) = %v; want the first two of %v", got, tasks)
 	}
 }
 
@@ -94,11 +94,11 @@ func TestQueue_Receive_FairQueuePrefersQuietGroups(t *testing.T) {
 		clock := porttest.FakeClock()
 		q := memory.NewQueue(clock.Now)
 		q.Fair = fair
-		send(t, q, tokensOf("ep_noisy", 1000), 0)
+		send(t, q, tasksOf("ep_noisy", 1000), 0)
 		if got := q.Receive(hook.LaneLive, 29); len(got) != 29 {
 			t.Fatalf("Receive(live, 29) = %d messages; want 29", len(got))
 		}
-		send(t, q, tokensOf("ep_quiet", 3), 0)
+		send(t, q, tasksOf("ep_quiet", 3), 0)
 		got := q.Receive(hook.LaneLive, 10)
 		want := map[hook.EndpointID]int{"ep_noisy": 10}
 		if fair { // after the first message, ep_noisy has 30 messages in flight
@@ -106,9 +106,9 @@ func TestQueue_Receive_FairQueuePrefersQuietGroups(t *testing.T) {
 		}
 		groups := make(map[hook.EndpointID]int)
 		for _, m := range got {
-			groups[m.Token.Delivery.Endpoint]++
+			groups[m.Task.Delivery.Endpoint]++
 		}
-		if diff := cmp.Diff(want, groups); diff != "" || got[0].Token.Delivery.Endpoint != "ep_noisy" {
+		if diff := cmp.Diff(want, groups); diff != "" || got[0].Task.Delivery.Endpoint != "ep_noisy" {
 			t.Errorf("Receive(live) of a queue with Fair %t, by group (-want +got):\n%s", fair, diff)
 		}
 	}
@@ -119,9 +119,9 @@ func TestQueue_Send_UnknownLaneIsInternal(t *testing.T) {
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
 	for _, lane := range []hook.Lane{0, hook.LaneCoalesce + 1} {
-		errs := q.Send(t.Context(), lane, tokensOf("ep_1", 2), 0)
+		errs := q.Send(t.Context(), lane, tasksOf("ep_1", 2), 0)
 		if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
-			t.Errorf("Send(%s, 2 tokens) = %v; want two internal errors", lane, errs)
+			t.Errorf("Send(%s, 2 tasks) = %v; want two internal errors", lane, errs)
 		}
 	}
 }

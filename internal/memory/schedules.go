@@ -14,7 +14,7 @@ import (
 
 var _ settle.Schedules = (*Schedules)(nil)
 
-// Schedules puts tokens on the retry lane of a queue at their times. Schedules is
+// Schedules puts tasks on the retry lane of a queue at their times. Schedules is
 // safe for concurrent use.
 type Schedules struct {
 	// Linger is the time during which the name of a fired schedule stays taken; 5
@@ -36,8 +36,8 @@ const defaultLinger = 5 * time.Minute
 
 // Plan is a schedule that has not fired.
 type Plan struct {
-	Token hook.Token
-	At    time.Time
+	Task hook.Task
+	At   time.Time
 }
 
 // plan is a Plan with its unique name.
@@ -63,9 +63,9 @@ func NewSchedules(q *Queue, now func() time.Time) *Schedules {
 
 // At rounds the time up to a whole second. At does nothing when the name is taken: as
 // on AWS, a schedule keeps its name for some minutes after the schedule fired.
-func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error {
+func (s *Schedules) At(_ context.Context, task hook.Task, at time.Time) error {
 	at = at.UTC().Add(time.Second - 1).Truncate(time.Second)
-	name := settle.ScheduleName(token, at)
+	name := settle.ScheduleName(task, at)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,10 +74,10 @@ func (s *Schedules) At(_ context.Context, token hook.Token, at time.Time) error 
 	if _, ok := s.names[name]; ok {
 		return nil
 	}
-	if err := s.queue.put(hook.LaneRetry, "", token, at); err != nil {
+	if err := s.queue.put(hook.LaneRetry, "", task, at); err != nil {
 		return fmt.Errorf("schedule %s: %w", name, err)
 	}
-	p := &plan{Plan{Token: token, At: at}, name}
+	p := &plan{Plan{Task: task, At: at}, name}
 	s.names[name] = p
 	s.plans.set(p)
 	return nil

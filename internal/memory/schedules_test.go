@@ -28,7 +28,7 @@ func TestSchedules(t *testing.T) {
 			Plans: func(context.Context) ([]porttest.Plan, error) {
 				var plans []porttest.Plan
 				for _, p := range s.Plans() {
-					body, err := p.Token.Encode()
+					body, err := p.Task.Encode()
 					if err != nil {
 						return nil, err
 					}
@@ -46,15 +46,15 @@ func TestSchedules_At_CreatesAnotherScheduleAfterTheFirstFired(t *testing.T) {
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
 	s := memory.NewSchedules(q, clock.Now)
-	token := hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
+	task := hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
 	for range 2 {
-		if err := s.At(t.Context(), token, clock.Now().Add(time.Hour)); err != nil {
+		if err := s.At(t.Context(), task, clock.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 		clock.Pass(t.Context(), time.Hour+time.Second)
 	}
 	if got := q.Receive(hook.LaneRetry, 10); len(got) != 2 {
-		t.Errorf("Receive(retry) = %v; want the token of both schedules", got)
+		t.Errorf("Receive(retry) = %v; want the task of both schedules", got)
 	}
 }
 
@@ -66,17 +66,17 @@ func TestSchedules_FiredScheduleLingers(t *testing.T) {
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
 	s := memory.NewSchedules(q, clock.Now)
-	token := hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
+	task := hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
 	at := clock.Now().Add(time.Hour)
 	call := func(after time.Duration, want int) {
 		t.Helper()
 
 		clock.Pass(t.Context(), after)
-		if err := s.At(t.Context(), token, at); err != nil {
+		if err := s.At(t.Context(), task, at); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(q.Receive(hook.LaneRetry, 10)); got != want {
-			t.Errorf("%s after the time: %d tokens received; want %d", clock.Now().Sub(at), got, want)
+			t.Errorf("%s after the time: %d tasks received; want %d", clock.Now().Sub(at), got, want)
 		}
 	}
 	call(0, 0)

@@ -15,7 +15,7 @@ func TestQueue_MaxReceives_MakesAMessageUndeliverableUntilTheRedrive(t *testing.
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
 	q.MaxReceives = 2
-	send(t, q, tokensOf("ep_1", 1), 0)
+	send(t, q, tasksOf("ep_1", 1), 0)
 	receive := func() int {
 		n := len(q.Receive(hook.LaneLive, 10))
 		clock.Pass(t.Context(), q.Visibility)
@@ -41,7 +41,7 @@ func TestQueue_Reject_MakesAMessageUndeliverable(t *testing.T) {
 	t.Parallel()
 
 	q := memory.NewQueue(porttest.FakeClock().Now)
-	send(t, q, tokensOf("ep_1", 1), 0)
+	send(t, q, tasksOf("ep_1", 1), 0)
 	q.Reject(q.Receive(hook.LaneLive, 1)[0].ID)
 	if at, ok := q.Next(); ok || q.Undeliverable() != 1 {
 		t.Errorf("Next() = %s, %t, Undeliverable() = %d; want no message and 1", at, ok, q.Undeliverable())
@@ -53,7 +53,7 @@ func TestQueue_ChangeVisibility_ShowsTheMessageEarlier(t *testing.T) {
 
 	clock := porttest.FakeClock()
 	q := memory.NewQueue(clock.Now)
-	send(t, q, tokensOf("ep_1", 1), 0)
+	send(t, q, tasksOf("ep_1", 1), 0)
 	q.ChangeVisibility(q.Receive(hook.LaneLive, 1)[0].ID, 2*time.Second)
 	if at, ok := q.Next(); !ok || at.Sub(clock.Now()) != 2*time.Second {
 		t.Errorf("Next() = %s, %t; want 2 s from now", at, ok)

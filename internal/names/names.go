@@ -98,7 +98,7 @@ const (
 	MetricQueue        = LogQueue                // second dimension of MetricPutBack and MetricReceives: a queue's name
 	MetricPutBack      = "messages_put_back"     // messages that failed and return to their queue
 	MetricReceives     = "put_back_receives"     // receives of one message put back
-	MetricSentOn       = "messages_circling"     // tokens, circuit checks and job messages sent on hook.MaxHops times or more
+	MetricSentOn       = "messages_circling"     // tasks, circuit checks and job messages sent on hook.MaxHops times or more
 	MetricUnreadable   = "span_lines_unreadable" // log lines from which no span could be made
 	MetricUnread       = "records_unreadable"    // records that a list or a batch left out, because a later build wrote them
 	MetricUnnotified   = "notifications_failed"
@@ -110,7 +110,7 @@ const (
 	MetricAnswersLost  = "sender_answers_lost" // attempts of senders without an answer; the endpoint may have received the request
 	MetricRejected     = "events_rejected"     // messages that became rejects
 	MetricEventWait    = "event_wait_ms"       // time since the first message of an event that waits for a limit of its tenant
-	MetricSwept        = LogSwept              // deliveries that got a new token in place of a lost one
+	MetricSwept        = LogSwept              // deliveries that got a new task in place of a lost one
 )
 
 // Kinds of resources, values of MetricResource.
@@ -185,8 +185,8 @@ const (
 	LogName          = "name"      // of a resource in AWS
 	LogOperation     = "operation" // of AWS
 	LogHops          = "hops"
-	LogVisible       = "visible"       // tokens of the lanes of later attempts
-	LogVisibleFirst  = "visible_first" // tokens of the lanes of first attempts
+	LogVisible       = "visible"       // tasks of the lanes of later attempts
+	LogVisibleFirst  = "visible_first" // tasks of the lanes of first attempts
 	LogLate          = "late"          // the lanes of later attempts are late, or those of first attempts
 	LogBegun         = "begun"         // deliveries of accepted events and of replays
 	LogRecorded      = "recorded"      // deliveries that were still queued and got a record

@@ -53,9 +53,9 @@ func ParseRoles(text string) (map[string]string, error) {
 // SignIn is the sign-in of people by OpenID Connect. The zero SignIn has none: API keys alone.
 type SignIn struct {
 	Issuer   string   // https, as in the claim iss
-	ClientID string   // the audience of tokens
+	ClientID string   // the audience of tasks
 	Roles    string   // for ParseRoles
-	Claim    string   // of the groups in a token; empty for DefaultClaim
+	Claim    string   // of the groups in a task; empty for DefaultClaim
 	Scopes   string   // that the pages ask for, openid among them; empty for DefaultScopes
 	Origins  []string // of the issuer's token endpoint, if other than the issuer's
 }

@@ -4,6 +4,6 @@
 //
 // The package is for developing receivers and for load generators. It does not model
 // AWS: there are no limits of throughput and concurrency, no latencies, no permissions,
-// and no stream of the table, because a token cannot be lost while the table lives on.
+// and no stream of the table, because a task cannot be lost while the table lives on.
 // Package stack runs the real stack on this machine.
 package dev

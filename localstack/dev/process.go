@@ -63,7 +63,7 @@ type process struct {
 	admin         httpapi.Admin
 	log           *slog.Logger
 
-	gather sync.Mutex // held by the worker that gathers the tokens of a window
+	gather sync.Mutex // held by the worker that gathers the tasks of a window
 }
 
 // newProcess wires the process for an API at the loopback address.

@@ -24,7 +24,7 @@ const (
 	reviewEvery = 15 * time.Minute // as deployed: reviews, and reconciliation of dead letters
 )
 
-// The number of workers, each with one batch at a time. A worker of slot or overflow has one token
+// The number of workers, each with one batch at a time. A worker of slot or overflow has one task
 // and stands for an in-flight slot, so up to 320 slow requests run at the same time.
 const (
 	liveWork     = 64
@@ -101,7 +101,7 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 }
 
 // receive returns the next batch of the lane. On the lane coalesce, one worker at a time gathers
-// the tokens of a window for hook.CoalesceGather.
+// the tasks of a window for hook.CoalesceGather.
 func (p *process) receive(ctx context.Context, lane hook.Lane) []memory.Message {
 	if lane != hook.LaneCoalesce {
 		return p.queue.Await(ctx, lane, lane.BatchSize())
@@ -113,7 +113,7 @@ func (p *process) receive(ctx context.Context, lane hook.Lane) []memory.Message 
 		return received
 	}
 	select {
-	case <-ctx.Done(): // the tokens received so far are still processed
+	case <-ctx.Done(): // the tasks received so far are still processed
 	case <-time.After(hook.CoalesceGather):
 	}
 	return append(received, p.queue.Receive(lane, lane.BatchSize()-len(received))...)

@@ -16,12 +16,12 @@ func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 	sendForeign(t, p, hook.LaneLive, 1)
 	p.deliver(t.Context(), hook.LaneLive)
 	if at, ok := p.queue.Next(); !ok || time.Until(at) > 3*time.Second {
-		t.Errorf("the failed token returns at %s, %t; want within 2 s, or 3 s when rounded up", at, ok)
+		t.Errorf("the failed task returns at %s, %t; want within 2 s, or 3 s when rounded up", at, ok)
 	}
 }
 
-// Every lane has workers. One of slot or overflow receives one token at a time, one of coalesce the
-// tokens of a window, and all others up to 10.
+// Every lane has workers. One of slot or overflow receives one task at a time, one of coalesce the
+// tasks of a window, and all others up to 10.
 func TestWork_ReceivesAsDeployed(t *testing.T) {
 	t.Parallel()
 
@@ -40,7 +40,7 @@ func TestWork_ReceivesAsDeployed(t *testing.T) {
 			want = 0
 		}
 		if left, err := p.queue.Visible(t.Context(), lane); err != nil || left != want {
-			t.Errorf("one batch of the lane %s leaves %d of 11 tokens, %v; want %d", lane, left, err, want)
+			t.Errorf("one batch of the lane %s leaves %d of 11 tasks, %v; want %d", lane, left, err, want)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func setup(t *testing.T) *process {
 	return p
 }
 
-// sendForeign sends n tokens whose tenant is not the tenant of their event, so deliver fails.
+// sendForeign sends n tasks whose tenant is not the tenant of their event, so deliver fails.
 func sendForeign(t *testing.T, p *process, lane hook.Lane, n int) {
 	t.Helper()
 
@@ -64,12 +64,12 @@ func sendForeign(t *testing.T, p *process, lane hook.Lane, n int) {
 	if err := p.store.PutEvent(ctx, event); err != nil {
 		t.Fatal(err)
 	}
-	tokens := make([]hook.Token, n)
-	for i := range tokens {
+	tasks := make([]hook.Task, n)
+	for i := range tasks {
 		id := hook.DeliveryID{Event: event.ID, Endpoint: hook.NewEndpointID(), Generation: 1}
-		tokens[i] = hook.NewToken("globex", hook.DeliveryRef{DeliveryID: id, AcceptedAt: event.AcceptedAt.UnixMilli()}, 1)
+		tasks[i] = hook.NewTask("globex", hook.DeliveryRef{DeliveryID: id, AcceptedAt: event.AcceptedAt.UnixMilli()}, 1)
 	}
-	if errs := p.queue.Send(ctx, lane, tokens, 0); errs != nil {
+	if errs := p.queue.Send(ctx, lane, tasks, 0); errs != nil {
 		t.Fatal(errs)
 	}
 }

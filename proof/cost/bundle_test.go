@@ -57,7 +57,7 @@ const (
 	letters  queue = "dead-letters"
 )
 
-// lane returns the lane of the queue; 0 for a queue without tokens.
+// lane returns the lane of the queue; 0 for a queue without tasks.
 func (q queue) lane() hook.Lane {
 	for _, lane := range hook.Lanes() {
 		if lane.String() == string(q) {
@@ -146,11 +146,11 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 
 	w.store = dynamo.New(cfg, memory.Schema().Name)
 	urls := sqs.URLs{Live: w.queue(live), Retry: w.queue(retrying), Replay: w.queue(replays), Slot: w.queue(slot), Overflow: w.queue(overflow), Coalesce: w.queue(windows)}
-	tokens, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(letters))
+	tasks, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(letters))
 	metrics := emf.Set{Environment: "prod"}
 	notifier := &notify.Notifier{History: w.store, Topic: sns.New(cfg, "arn:aws:sns:us-east-1:000000000000:cost"), Metrics: metrics, Log: log}
 	wiring := world.Wiring{
-		Store: w.store, Queue: tokens, Schedules: w.schedules(cfg), DeadLetters: dead,
+		Store: w.store, Queue: tasks, Schedules: w.schedules(cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
 		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
 		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
@@ -349,8 +349,8 @@ func (w *bundle) deliver(name queue, batch []message) {
 	messages := make([]deliver.Message, len(batch))
 	w.inBatch = make(map[hook.EndpointID]int)
 	for i, m := range batch {
-		if token, err := hook.DecodeToken(m.body); err == nil {
-			w.inBatch[token.Delivery.Endpoint]++
+		if task, err := hook.DecodeTask(m.body); err == nil {
+			w.inBatch[task.Delivery.Endpoint]++
 		}
 		messages[i] = deliver.Message{ID: w.text(), Body: m.body, Lane: name.lane()}
 	}

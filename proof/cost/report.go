@@ -299,7 +299,7 @@ func assumptions(b *strings.Builder) {
 - Functions ingest and deliver have %d MB on arm64, breaker %d MB. An invocation takes %s per request to AWS, %s of work, %s more per event or message, by its share of a processor (1,769 MB have one), and %s for attempts. A TLS handshake takes %s of a
   processor, %s with %d MB; connections rest for %s to endpoints and %s to AWS. Cold starts and the authorizer are left out.
 - Batches are full only when messages arrive faster than invocations take them. At a low rate the rows "delivered alone" apply.
-- The breaker looks at each delivery once, some minutes later. A delivery that is still queued then gets a record: 1.88 more per million of such deliveries ([decision 5](adr/05-lost-tokens.md)).
+- The breaker looks at each delivery once, some minutes later. A delivery that is still queued then gets a record: 1.88 more per million of such deliveries ([decision 5](adr/05-lost-tasks.md)).
 - SQS: every request about messages with a group id has the surcharge of fair queues, by a secondary source: check the price list.
 - DynamoDB: units are computed from the items, and index rows in a transaction count twice. At low rates the table's KMS key adds at most 0.05 a month.
 - Storage and backups are those of prod, for 90 days.

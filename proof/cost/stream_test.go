@@ -23,11 +23,11 @@ func looked(t *testing.T) cost.Account {
 	}
 	var begun []hook.DeliveryRef
 	for _, m := range w.inbox {
-		token, err := hook.DecodeToken(m.body)
+		task, err := hook.DecodeTask(m.body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		begun = append(begun, token.Delivery)
+		begun = append(begun, task.Delivery)
 	}
 	w.drain(streamBatch)
 	w.wantDelivered(streamBatch)

@@ -187,14 +187,14 @@ func TestComplete_lists(t *testing.T) {
 	}
 }
 
-// TestComplete_lanes checks that each lane has a token.
+// TestComplete_lanes checks that each lane has a task.
 func TestComplete_lanes(t *testing.T) {
 	t.Parallel() // after TestWritten, which may write the folder
 
 	messages := read(t, unreleased).messages
 	for _, lane := range hook.Lanes() {
-		if messages["token "+lane.String()] == "" {
-			t.Errorf("the lane %s has no token", lane)
+		if messages["task "+lane.String()] == "" {
+			t.Errorf("the lane %s has no task", lane)
 		}
 	}
 }

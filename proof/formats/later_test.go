@@ -50,7 +50,7 @@ func TestLater(t *testing.T) {
 	}
 	for _, lane := range hook.Lanes() {
 		if n, err := queue.Visible(t.Context(), lane); err != nil || n != 0 {
-			t.Errorf("the lane %s has %d tokens, %v; want none: no replay can start", lane, n, err)
+			t.Errorf("the lane %s has %d tasks, %v; want none: no replay can start", lane, n, err)
 		}
 	}
 }

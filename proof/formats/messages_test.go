@@ -45,10 +45,10 @@ func messages(t *testing.T) map[string]string {
 			all[name] = body
 		}
 	}
-	for name, token := range tokens() {
-		add("token " + name)(token.Encode())
+	for name, task := range tasks() {
+		add("task " + name)(task.Encode())
 	}
-	all["name of a schedule"] = settle.ScheduleName(tokens()["retry"], at(101))
+	all["name of a schedule"] = settle.ScheduleName(tasks()["retry"], at(101))
 	d, _ := recorded(0, hook.StateDead, hook.ClassUnavailable)
 	add("letter")(hook.DeadLetterOf(d).Encode())
 	check := hook.CircuitCheck{Tenant: tenant, Endpoint: first, Wave: 3, Hops: 2}
@@ -68,24 +68,24 @@ func messages(t *testing.T) map[string]string {
 	return all
 }
 
-// tokens returns a token as of each lane, by the name of the lane, and the token of a probe.
-func tokens() map[string]hook.Token {
+// tasks returns a task as of each lane, by the name of the lane, and the task of a probe.
+func tasks() map[string]hook.Task {
 	ref := hook.QueuedDelivery(event(0, target()), target()).Ref()
-	token := func(change func(*hook.Token)) hook.Token {
-		t := hook.Token{Delivery: ref, Tenant: tenant, Attempt: 1, Nonce: "token"}
+	task := func(change func(*hook.Task)) hook.Task {
+		t := hook.Task{Delivery: ref, Tenant: tenant, Attempt: 1, Nonce: "task"}
 		change(&t)
 		return t
 	}
-	return map[string]hook.Token{
-		"live":  token(func(*hook.Token) {}),
-		"retry": token(func(t *hook.Token) { t.Attempt, t.Parks = 2, 3 }),
-		"replay": token(func(t *hook.Token) {
+	return map[string]hook.Task{
+		"live":  task(func(*hook.Task) {}),
+		"retry": task(func(t *hook.Task) { t.Attempt, t.Parks = 2, 3 }),
+		"replay": task(func(t *hook.Task) {
 			t.Delivery, t.ReplayRequest = ref.Successor(), hook.ReplayRequest{By: caller, Job: job, JobIndex: 7, Force: true, Redrive: true}
 		}),
-		"slot":     token(func(t *hook.Token) { t.Slot = true }),
-		"overflow": token(func(t *hook.Token) { t.Slot, t.Hops = true, 5 }),
-		"coalesce": token(func(t *hook.Token) { t.Reserved = true }),
-		"probe":    token(func(t *hook.Token) { t.Attempt, t.Probe = 2, true }),
+		"slot":     task(func(t *hook.Task) { t.Slot = true }),
+		"overflow": task(func(t *hook.Task) { t.Slot, t.Hops = true, 5 }),
+		"coalesce": task(func(t *hook.Task) { t.Reserved = true }),
+		"probe":    task(func(t *hook.Task) { t.Attempt, t.Probe = 2, true }),
 	}
 }
 
@@ -149,16 +149,16 @@ func (r *reader) messages(all map[string]string) map[string]any {
 	for name, body := range all {
 		kind, _, _ := strings.Cut(name, " ")
 		switch kind {
-		case "token":
-			token, err := hook.DecodeToken(body)
-			shown[name] = r.show(token, err)
+		case "task":
+			task, err := hook.DecodeTask(body)
+			shown[name] = r.show(task, err)
 		case "letter":
 			letter, err := hook.DecodeDeadLetter(body)
 			shown[name] = r.show(letter, err)
-			token, err := hook.DecodeToken(body)
-			shown[name+" redriven"] = r.show(token, err)
+			task, err := hook.DecodeTask(body)
+			shown[name+" redriven"] = r.show(task, err)
 		case "circuit":
-			task, err := hook.DecodeCircuitTask(body)
+			task, err := hook.DecodeCircuitMessage(body)
 			shown[name] = r.show(task, err)
 		case "job":
 			message, err := replay.DecodeMessage(body)

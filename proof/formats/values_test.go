@@ -153,7 +153,7 @@ func outcome(class hook.Class, d hook.DeliveryID) hook.Outcome {
 func recorded(n int, state hook.State, class hook.Class) (hook.Delivery, *hook.Attempt) {
 	e := event(n, target())
 	d := hook.QueuedDelivery(e, target())
-	d.State, d.Reason, d.Attempts, d.Stale, d.Token, d.Parks = state, hook.ReasonManual, 2, 2, "token", 3
+	d.State, d.Reason, d.Attempts, d.Stale, d.Task, d.Parks = state, hook.ReasonManual, 2, 2, "task", 3
 	d.CreatedAt, d.UpdatedAt, d.NextAttemptAt, d.SweptAt = e.AcceptedAt.Add(time.Second), e.AcceptedAt.Add(time.Minute), e.AcceptedAt.Add(time.Hour), e.AcceptedAt.Add(50*time.Minute)
 	d.Last = outcome(class, d.ID)
 	d.Job, d.JobIndex, d.By, d.Note = job, n+1, caller, "by hand"
@@ -187,7 +187,7 @@ func circuits() []admission.Record {
 func limits(key string) admission.Limits {
 	return admission.Limits{
 		Leases: map[string]admission.Lease{
-			key:       {Nonce: "token", Until: at(40), Run: "run"},
+			key:       {Nonce: "task", Until: at(40), Run: "run"},
 			key + "_": {Nonce: "other", Until: at(41)},
 		},
 		RateSlot: at(42).Add(123), Rate: 12.5, Score: 11, ScoreAt: at(43), Slots: 7, NarrowedAt: at(45), Late: 2, LateAt: at(44),

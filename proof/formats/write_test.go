@@ -100,7 +100,7 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 	ok(s.EraseAttempts(ctx, []hook.Delivery{d}))
 	once := put(event(n+4, target())) // delivered by the first attempt: the smallest record
 	quick := hook.QueuedDelivery(once, target())
-	quick.State, quick.Attempts, quick.Token, quick.Last = hook.StateDelivered, 1, "token", hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: "https://example.com/hooks"}
+	quick.State, quick.Attempts, quick.Task, quick.Last = hook.StateDelivered, 1, "task", hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: "https://example.com/hooks"}
 	ok(s.SaveDelivery(ctx, quick, nil))
 }
 

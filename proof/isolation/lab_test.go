@@ -250,7 +250,7 @@ func (l *lab) endpoint(tenant hook.TenantID, answer answer, change func(e *hook.
 	return e
 }
 
-// post accepts an event of the type for the endpoint, and puts its token on the live lane.
+// post accepts an event of the type for the endpoint, and puts its task on the live lane.
 func (l *lab) post(e hook.Endpoint, eventType string) {
 	id, err := hook.NewEventID()
 	if err != nil {
@@ -265,8 +265,8 @@ func (l *lab) post(e hook.Endpoint, eventType string) {
 	if err := l.store.PutEvent(l.t.Context(), event); err != nil {
 		l.t.Error(err)
 	}
-	token := hook.NewToken(e.Tenant, hook.QueuedDelivery(event, e.Target()).Ref(), 1)
-	if errs := l.queue.Queue.Send(l.t.Context(), hook.LaneLive, []hook.Token{token}, 0); errs != nil {
+	task := hook.NewTask(e.Tenant, hook.QueuedDelivery(event, e.Target()).Ref(), 1)
+	if errs := l.queue.Queue.Send(l.t.Context(), hook.LaneLive, []hook.Task{task}, 0); errs != nil {
 		l.t.Errorf("send: %v", errs)
 	}
 }

@@ -63,7 +63,7 @@ func mutations() []mutation {
 			old: "if left.InFlight(s.Now()) == 0 {", bug: "if left.InFlight(s.Now()) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "internal/rule/admission/limits.go", test: "internal/delivery/admit TestHandOver_KeepsTheLeaseOfAnotherToken",
+			rule: "a process ends the lease of another", file: "internal/rule/admission/limits.go", test: "internal/delivery/admit TestHandOver_KeepsTheLeaseOfAnotherTask",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
@@ -79,7 +79,7 @@ func mutations() []mutation {
 			old: "if now.Sub(d.UpdatedAt) >=", bug: "if now.Sub(d.UpdatedAt) < 0 && now.Sub(d.UpdatedAt) >=",
 		},
 		{
-			rule: "any token is the probe while deliveries are parked", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
+			rule: "any task is the probe while deliveries are parked", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
 			old: "!due.Probe && a.before.HasParked()", bug: "!due.Probe && a.before.Version < 0",
 		},
 		{
@@ -111,7 +111,7 @@ func mutations() []mutation {
 			old: "case limited:", bug: "case limited && !limited:",
 		},
 		{
-			rule: "tokens wait in the queue as long as the rate asks", file: "internal/rule/admission/rows.go", row: "rate raised",
+			rule: "tasks wait in the queue as long as the rate asks", file: "internal/rule/admission/rows.go", row: "rate raised",
 			old: "|| wait > MaxRateWait", bug: "|| wait > 1000*MaxRateWait",
 		},
 		{

@@ -59,13 +59,13 @@ type queue struct {
 
 var _ breaker.Queue = queue{}
 
-// Send sends the tokens in batches of ten, as SendMessageBatch.
-func (q queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	for range (len(tokens) + 9) / 10 {
+// Send sends the tasks in batches of ten, as SendMessageBatch.
+func (q queue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+	for range (len(tasks) + 9) / 10 {
 		q.calls.about(message)
 	}
-	q.calls.messages.Add(int64(len(tokens)))
-	return q.Queue.Send(ctx, lane, tokens, delay)
+	q.calls.messages.Add(int64(len(tasks)))
+	return q.Queue.Send(ctx, lane, tasks, delay)
 }
 
 // circuits is the queue of circuit checks.

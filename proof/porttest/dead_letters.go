@@ -36,7 +36,7 @@ func DeadLetters(t *testing.T, newBench func(t *testing.T) DeadLettersBench) {
 		t.Parallel()
 
 		b := newBench(t)
-		id := newTokens(t, 1)[0].Delivery
+		id := newTasks(t, 1)[0].Delivery
 		letter := hook.DeadLetter{
 			Delivery: id, Tenant: "acme", Event: id.Event, Endpoint: id.Endpoint, EventType: "order.paid",
 			Reason: hook.ReasonExhausted, Attempts: 7, LastStatus: 503, LastClass: "unavailable", LastError: `503 "busy" <é>`,
@@ -132,9 +132,9 @@ func (b DeadLettersBench) send(t *testing.T, n int) []string {
 	t.Helper()
 
 	var all []string
-	for _, token := range newTokens(t, n) {
+	for _, task := range newTasks(t, n) {
 		letter := hook.DeadLetter{
-			Delivery: token.Delivery, Tenant: "acme", Event: token.Delivery.Event, Endpoint: token.Delivery.Endpoint,
+			Delivery: task.Delivery, Tenant: "acme", Event: task.Delivery.Event, Endpoint: task.Delivery.Endpoint,
 			EventType: "order.paid", Reason: hook.ReasonExhausted, Attempts: 3, DiedAt: storeEpoch(),
 		}
 		if err := b.DeadLetters.Send(t.Context(), letter); err != nil {

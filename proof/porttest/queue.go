@@ -21,29 +21,29 @@ type Message struct {
 
 // QueueBench is a queue under test.
 type QueueBench struct {
-	Queue settle.TokenQueue
+	Queue settle.TaskQueue
 	// Receive receives and deletes visible messages of the lane, perhaps not all of them. None is
 	// not an error.
 	Receive func(ctx context.Context, lane hook.Lane) ([]Message, error)
 	Clock   Clock
 }
 
-// Queue tests an implementation of the port settle.TokenQueue. Each call of newBench
+// Queue tests an implementation of the port settle.TaskQueue. Each call of newBench
 // returns a queue with empty lanes of its own.
 func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 	t.Helper()
 
-	t.Run("each token arrives once, on its lane and with its message group", func(t *testing.T) {
+	t.Run("each task arrives once, on its lane and with its message group", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
-		tokens := newTokens(t, 25)
-		if errs := b.Queue.Send(t.Context(), hook.LaneLive, tokens, 0); errs != nil {
-			t.Fatalf("Send(25 tokens) = %v; want nil", errs)
+		tasks := newTasks(t, 25)
+		if errs := b.Queue.Send(t.Context(), hook.LaneLive, tasks, 0); errs != nil {
+			t.Fatalf("Send(25 tasks) = %v; want nil", errs)
 		}
 		var want []Message
-		for _, token := range tokens {
-			want = append(want, Message{Body: body(t, token), Group: token.Group()})
+		for _, task := range tasks {
+			want = append(want, Message{Body: body(t, task), Group: task.Group()})
 		}
 		if stray, err := b.Receive(t.Context(), hook.LaneRetry); err != nil || len(stray) > 0 {
 			t.Errorf("Receive(retry) after a send to live = %v, %v; want nothing", stray, err)
@@ -57,21 +57,21 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
-	t.Run("a delay is rounded up to whole seconds, and the token is not visible before", func(t *testing.T) {
+	t.Run("a delay is rounded up to whole seconds, and the task is not visible before", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
-		tokens := newTokens(t, 1)
+		tasks := newTasks(t, 1)
 		start := b.Clock.Now()
-		if errs := b.Queue.Send(t.Context(), hook.LaneRetry, tokens, 1100*time.Millisecond); errs != nil {
-			t.Fatalf("Send(1 token, 1.1 s) = %v; want nil", errs)
+		if errs := b.Queue.Send(t.Context(), hook.LaneRetry, tasks, 1100*time.Millisecond); errs != nil {
+			t.Fatalf("Send(1 task, 1.1 s) = %v; want nil", errs)
 		}
 		got := b.take(t, hook.LaneRetry, 1)
-		if got[0].Body != body(t, tokens[0]) {
-			t.Errorf("Receive(retry) = %q; want %q", got[0].Body, body(t, tokens[0]))
+		if got[0].Body != body(t, tasks[0]) {
+			t.Errorf("Receive(retry) = %q; want %q", got[0].Body, body(t, tasks[0]))
 		}
 		if waited := b.Clock.Now().Sub(start); waited < 2*time.Second {
-			t.Errorf("token received %s after it was sent with a delay of 1.1 s; want at least 2 s", waited)
+			t.Errorf("task received %s after it was sent with a delay of 1.1 s; want at least 2 s", waited)
 		}
 	})
 
@@ -80,9 +80,9 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 
 		b := newBench(t)
 		for _, delay := range []time.Duration{15*time.Minute + 1, -1} {
-			errs := b.Queue.Send(t.Context(), hook.LaneRetry, newTokens(t, 2), delay)
+			errs := b.Queue.Send(t.Context(), hook.LaneRetry, newTasks(t, 2), delay)
 			if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
-				t.Errorf("Send(2 tokens, %s) = %v; want two internal errors", delay, errs)
+				t.Errorf("Send(2 tasks, %s) = %v; want two internal errors", delay, errs)
 			}
 		}
 		if got, err := b.Receive(t.Context(), hook.LaneRetry); err != nil || len(got) > 0 {
@@ -90,19 +90,19 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
-	t.Run("each lane has its own tokens", func(t *testing.T) {
+	t.Run("each lane has its own tasks", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)
 		lanes := hook.Lanes()
 		want := make(map[hook.Lane]string)
 		for _, lane := range lanes {
-			token := newTokens(t, 1)
-			token[0].ReplayRequest = hook.ReplayRequest{By: hook.NewKeyID(), JobIndex: int(lane), Force: true}
-			if errs := b.Queue.Send(t.Context(), lane, token, 0); errs != nil {
-				t.Fatalf("Send(%s, 1 token) = %v; want nil", lane, errs)
+			task := newTasks(t, 1)
+			task[0].ReplayRequest = hook.ReplayRequest{By: hook.NewKeyID(), JobIndex: int(lane), Force: true}
+			if errs := b.Queue.Send(t.Context(), lane, task, 0); errs != nil {
+				t.Fatalf("Send(%s, 1 task) = %v; want nil", lane, errs)
 			}
-			want[lane] = body(t, token[0])
+			want[lane] = body(t, task[0])
 		}
 		for _, lane := range lanes {
 			if got := b.take(t, lane, 1); len(got) != 1 || got[0].Body != want[lane] {
@@ -111,11 +111,11 @@ func Queue(t *testing.T, newBench func(t *testing.T) QueueBench) {
 		}
 	})
 
-	t.Run("sending no tokens succeeds", func(t *testing.T) {
+	t.Run("sending no tasks succeeds", func(t *testing.T) {
 		t.Parallel()
 
 		if errs := newBench(t).Queue.Send(t.Context(), hook.LaneLive, nil, 0); errs != nil {
-			t.Errorf("Send(no tokens) = %v; want nil", errs)
+			t.Errorf("Send(no tasks) = %v; want nil", errs)
 		}
 	})
 }
@@ -126,26 +126,26 @@ func (b QueueBench) take(t *testing.T, lane hook.Lane, n int) []Message {
 	return await(t, b.Clock, n, func(ctx context.Context) ([]Message, error) { return b.Receive(ctx, lane) })
 }
 
-// newTokens returns first tokens of n deliveries to three endpoints.
-func newTokens(t *testing.T, n int) []hook.Token {
+// newTasks returns first tasks of n deliveries to three endpoints.
+func newTasks(t *testing.T, n int) []hook.Task {
 	t.Helper()
 
 	endpoints := []hook.EndpointID{hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()}
-	tokens := make([]hook.Token, n)
-	for i := range tokens {
+	tasks := make([]hook.Task, n)
+	for i := range tasks {
 		event, err := hook.NewEventID()
 		if err != nil {
 			t.Fatal(err)
 		}
-		tokens[i] = hook.NewToken("acme", placeOf(event, endpoints[i%len(endpoints)], 1), 1)
+		tasks[i] = hook.NewTask("acme", placeOf(event, endpoints[i%len(endpoints)], 1), 1)
 	}
-	return tokens
+	return tasks
 }
 
-func body(t *testing.T, token hook.Token) string {
+func body(t *testing.T, task hook.Task) string {
 	t.Helper()
 
-	text, err := token.Encode()
+	text, err := task.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

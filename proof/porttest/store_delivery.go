@@ -32,7 +32,7 @@ func sampleDelivery(event hook.EventID, endpoint hook.EndpointID, generation int
 		EventType:     "order.paid",
 		State:         hook.StateRetrying,
 		Attempts:      1,
-		Token:         hook.NewNonce(),
+		Task:          hook.NewNonce(),
 		Parks:         2,
 		CreatedAt:     storeEpoch(),
 		UpdatedAt:     storeEpoch().Add(time.Second),
@@ -151,7 +151,7 @@ func firstSaveRace(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
 	writer := func(i int) hook.Delivery {
 		w := d
-		w.Token = fmt.Sprintf("writer-%d", i)
+		w.Task = fmt.Sprintf("writer-%d", i)
 		return w
 	}
 	winners := race(t, 50, func(ctx context.Context, i int) error { return s.SaveDelivery(ctx, writer(i), nil) })
@@ -166,7 +166,7 @@ func saveRace(t *testing.T, s StoreUnderTest) {
 	d = saved(d)
 	writer := func(i int) (hook.Delivery, hook.Attempt) {
 		w := d
-		w.Token = fmt.Sprintf("writer-%d", i)
+		w.Task = fmt.Sprintf("writer-%d", i)
 		w.Attempts = i%hook.MaxAttempts + 1
 		return w, sampleAttempt(d.Ref(), w.Attempts)
 	}
@@ -223,9 +223,9 @@ func reusedIdempotencyKey(t *testing.T, s StoreUnderTest) {
 	wantCode(t, "Delivery(of the second event)", err, hook.CodeNotFound)
 	recorded, err := s.Deliveries(t.Context(), e)
 	wantSame(t, "Deliveries(second event)", []hook.Delivery(nil), recorded, err)
-	loaded, err := s.Load(t.Context(), []hook.Token{hook.NewToken("acme", fresh.Ref(), 1)})
+	loaded, err := s.Load(t.Context(), []hook.Task{hook.NewTask("acme", fresh.Ref(), 1)})
 	if err != nil || len(loaded.Deliveries) != 0 {
-		t.Errorf("Load(token of the second event) = %v, %v; want no delivery", loaded.Deliveries, err)
+		t.Errorf("Load(task of the second event) = %v, %v; want no delivery", loaded.Deliveries, err)
 	}
 	fresh.State, fresh.Attempts = hook.StateDead, 1
 	check(t, s.SaveDelivery(t.Context(), fresh, nil))

@@ -329,10 +329,10 @@ func endpointOfOneTenant(t *testing.T, s StoreUnderTest) {
 	version, err := s.TenantVersion(t.Context(), "globex")
 	wantSame(t, "TenantVersion(globex)", int64(0), version, err)
 
-	snapshot, err := s.Load(t.Context(), []hook.Token{
-		hook.NewToken("globex", placeOf(newEventID(t), mine.ID, 1), 1),
+	snapshot, err := s.Load(t.Context(), []hook.Task{
+		hook.NewTask("globex", placeOf(newEventID(t), mine.ID, 1), 1),
 	})
-	wantSame(t, "Load(token of globex)", emptySnapshot(), snapshot, err)
+	wantSame(t, "Load(task of globex)", emptySnapshot(), snapshot, err)
 
 	check(t, s.DeleteEndpoint(t.Context(), mine))
 	theirs.Version = 1

@@ -28,8 +28,8 @@ func eraseEvent(t *testing.T, s StoreUnderTest) {
 	e.Payload = nil
 	got, err := s.Event(t.Context(), e.ID)
 	wantSame(t, "Event(erased)", e, got, err)
-	token := hook.NewToken(e.Tenant, hook.QueuedDelivery(e, e.Targets[0]).Ref(), 1)
-	loaded, err := s.Load(t.Context(), []hook.Token{token})
+	task := hook.NewTask(e.Tenant, hook.QueuedDelivery(e, e.Targets[0]).Ref(), 1)
+	loaded, err := s.Load(t.Context(), []hook.Task{task})
 	wantSame(t, "Load(erased)", &e, loaded.Events[e.ID], err)
 }
 
@@ -74,7 +74,7 @@ func eraseAttempts(t *testing.T, s StoreUnderTest) {
 	kept := sampleAttempt(other.Ref(), 1)
 	check(t, s.SaveDelivery(t.Context(), other, &kept))
 	other.Version++
-	// The failure of another token of the attempt was recorded before the success.
+	// The failure of another task of the attempt was recorded before the success.
 	late := sampleDelivery(d.ID.Event, hook.NewEndpointID(), 1)
 	late.Attempts, late.State = 1, hook.StateRetrying
 	failure := sampleAttempt(late.Ref(), 1)

@@ -166,7 +166,7 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"PutEvent": func() error { return s.PutEvent(ctx, e) },
 		"Event":    func() error { _, err := s.Event(ctx, e.ID); return err },
 		"Load": func() error {
-			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery.Ref(), 1)})
+			_, err := s.Load(ctx, []hook.Task{hook.NewTask("acme", delivery.Ref(), 1)})
 			return err
 		},
 		"SaveDelivery":    func() error { return s.SaveDelivery(ctx, delivery, nil) },

@@ -10,10 +10,10 @@ import (
 
 func loadCases() []storeCase {
 	return []storeCase{
-		{name: "tokens load the records of the tokens and nothing else", run: loadNamed},
-		{name: "200 tokens, half of them repeated, load at once", run: loadMany},
-		{name: "no tokens load nothing", run: loadNothing},
-		{name: "tokens with a claimed slot load the limits of their endpoints", run: loadLimits},
+		{name: "tasks load the records of the tasks and nothing else", run: loadNamed},
+		{name: "200 tasks, half of them repeated, load at once", run: loadMany},
+		{name: "no tasks load nothing", run: loadNothing},
+		{name: "tasks with a claimed slot load the limits of their endpoints", run: loadLimits},
 	}
 }
 
@@ -29,9 +29,9 @@ func emptySnapshot() deliver.Snapshot {
 
 func loadNamed(t *testing.T, s StoreUnderTest) {
 	want := emptySnapshot()
-	var tokens []hook.Token
+	var tasks []hook.Task
 
-	// All four records exist, and records without a token.
+	// All four records exist, and records without a task.
 	e, endpoint := sampleEvent(t), sampleEndpoint("acme")
 	d := sampleDelivery(e.ID, endpoint.ID, 1)
 	check(t, s.PutEvent(t.Context(), e))
@@ -45,19 +45,19 @@ func loadNamed(t *testing.T, s StoreUnderTest) {
 	check(t, s.SaveDelivery(t.Context(), sampleDelivery(e.ID, endpoint.ID, 2), nil))
 	endpoint.Version = 1
 	want.Events[e.ID], want.Endpoints[endpoint.ID], want.Deliveries[d.Ref()] = &e, &endpoint, new(saved(d))
-	tokens = append(tokens, hook.NewToken("acme", d.Ref(), 2), hook.NewToken("acme", d.Ref(), 3))
+	tasks = append(tasks, hook.NewTask("acme", d.Ref(), 2), hook.NewTask("acme", d.Ref(), 3))
 
-	// A first token: no record yet.
+	// A first task: no record yet.
 	queued := placeOf(sampleEvent(t).ID, endpoint.ID, 1)
-	tokens = append(tokens, hook.NewToken("acme", queued, 1))
+	tasks = append(tasks, hook.NewTask("acme", queued, 1))
 
 	// An endpoint of another tenant.
 	foreign := sampleEndpoint("globex")
 	check(t, s.CreateEndpoint(t.Context(), foreign))
-	tokens = append(tokens, hook.NewToken("acme", placeOf(e.ID, foreign.ID, 1), 1))
+	tasks = append(tasks, hook.NewTask("acme", placeOf(e.ID, foreign.ID, 1), 1))
 
-	got, err := s.Load(t.Context(), tokens)
-	wantSame(t, "Load(4 tokens)", want, got, err)
+	got, err := s.Load(t.Context(), tasks)
+	wantSame(t, "Load(4 tasks)", want, got, err)
 }
 
 func loadMany(t *testing.T, s StoreUnderTest) {
@@ -66,17 +66,17 @@ func loadMany(t *testing.T, s StoreUnderTest) {
 	check(t, s.CreateEndpoint(t.Context(), endpoint))
 	endpoint.Version = 1
 	want.Endpoints[endpoint.ID] = &endpoint
-	var tokens []hook.Token
+	var tasks []hook.Task
 	for range 100 {
 		e := sampleEvent(t)
 		check(t, s.PutEvent(t.Context(), e))
 		d := sampleDelivery(e.ID, endpoint.ID, 1)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		want.Events[e.ID], want.Deliveries[d.Ref()] = &e, new(saved(d))
-		tokens = append(tokens, hook.NewToken("acme", d.Ref(), 1), hook.NewToken("acme", d.Ref(), 1))
+		tasks = append(tasks, hook.NewTask("acme", d.Ref(), 1), hook.NewTask("acme", d.Ref(), 1))
 	}
-	got, err := s.Load(t.Context(), tokens)
-	wantSame(t, "Load(200 tokens)", want, got, err)
+	got, err := s.Load(t.Context(), tasks)
+	wantSame(t, "Load(200 tasks)", want, got, err)
 }
 
 func loadNothing(t *testing.T, s StoreUnderTest) {
@@ -95,12 +95,12 @@ func loadLimits(t *testing.T, s StoreUnderTest) {
 	want.Limits[fresh] = admission.Limits{}
 
 	event := sampleEvent(t).ID
-	token := func(id hook.EndpointID, slot bool) hook.Token {
-		token := hook.NewToken("acme", placeOf(event, id, 1), 1)
-		token.Slot = slot
-		return token
+	task := func(id hook.EndpointID, slot bool) hook.Task {
+		task := hook.NewTask("acme", placeOf(event, id, 1), 1)
+		task.Slot = slot
+		return task
 	}
-	got, err := s.Load(t.Context(), []hook.Token{token(limited, true), token(fresh, true), token(other, false)})
+	got, err := s.Load(t.Context(), []hook.Task{task(limited, true), task(fresh, true), task(other, false)})
 	wantSame(t, "Load(slots of two endpoints)", want, got, err)
 	if len(got.Limits[limited].Leases) == 0 {
 		t.Error("Load(slots of two endpoints) has no lease; want the leases of the limits")

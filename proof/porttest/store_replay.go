@@ -11,7 +11,7 @@ func replayCases() []storeCase {
 	return []storeCase{
 		{name: "a replayed delivery comes back with its replay request", run: replayedComesBack},
 		{name: "a delivery comes back with its job, its job index and its note", run: jobOfDeliveryComesBack},
-		{name: "tokens of replays load the previous generation, too", run: loadPredecessor},
+		{name: "tasks of replays load the previous generation, too", run: loadPredecessor},
 		{name: "deliveries are read by their places, missing deliveries are omitted", run: deliveriesByRef},
 		{name: "300 deliveries are read by their places at once", run: manyDeliveriesByRef},
 	}
@@ -74,12 +74,12 @@ func loadPredecessor(t *testing.T, s StoreUnderTest) {
 	}
 	newest := placeOf(e.ID, endpoint.ID, 4)
 	queued := placeOf(e.ID, endpoint.ID, 5)
-	tokens := []hook.Token{hook.NewToken("acme", newest, 2)}
-	got, err := s.Load(t.Context(), tokens)
+	tasks := []hook.Task{hook.NewTask("acme", newest, 2)}
+	got, err := s.Load(t.Context(), tasks)
 	wantSame(t, "Load(generation 4 of 4)", want, got, err)
 
-	tokens = append(tokens, hook.NewToken("acme", queued, 1)) // 4 is the previous generation
-	got, err = s.Load(t.Context(), tokens)
+	tasks = append(tasks, hook.NewTask("acme", queued, 1)) // 4 is the previous generation
+	got, err = s.Load(t.Context(), tasks)
 	wantSame(t, "Load(generations 4 and 5 of 4)", want, got, err)
 }
 

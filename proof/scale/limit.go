@@ -33,7 +33,7 @@ type Limit struct {
 // Requests to AWS, one after the other, of an invocation. Concurrent requests of a kind
 // count once, as in docs/cost.md.
 const (
-	ingestRequests  = 3 // tenant, events, tokens
+	ingestRequests  = 3 // tenant, events, tasks
 	deliverRequests = 3 // records, deliveries, counts
 )
 

@@ -87,7 +87,7 @@ func (w *simulation) auditSuccesses() string {
 		for _, s := range w.posts[id] {
 			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && !s.ended.After(s.p.deadline) &&
 				(w.records[id].State == hook.StateDead && w.records[id].Replayed.Generation == 0 ||
-					w.records[id].State != hook.StateDelivered && len(w.blamed[id]) == 0 && !w.twoTokens(s.of) && s.p.finished.Before(w.settled[id])) {
+					w.records[id].State != hook.StateDelivered && len(w.blamed[id]) == 0 && !w.twoTasks(s.of) && s.p.finished.Before(w.settled[id])) {
 				return fmt.Sprintf("%s is %s after an answer 2xx to %s", id, w.records[id].State, s.p.name)
 			}
 		}
@@ -104,10 +104,10 @@ func (w *simulation) auditSuccesses() string {
 // auditLeaks: no message, schedule or lease is left.
 func (w *simulation) auditLeaks() string {
 	if w.copies > 0 {
-		return fmt.Sprintf("%d second tokens of schedules are left", w.copies)
+		return fmt.Sprintf("%d second tasks of schedules are left", w.copies)
 	}
 	if at, ok := w.queue.Next(); ok {
-		return fmt.Sprintf("a token is left, for %s", at.Sub(start))
+		return fmt.Sprintf("a task is left, for %s", at.Sub(start))
 	}
 	if at, ok := w.attention.Next(); ok {
 		return fmt.Sprintf("a look is left, for %s", at.Sub(start))
@@ -115,7 +115,7 @@ func (w *simulation) auditLeaks() string {
 	if at, ok := w.jobs.Next(); ok {
 		return fmt.Sprintf("a job's message is left, for %s", at.Sub(start))
 	}
-	// Tokens of replays that a restore forgot are undeliverable in the end: see wakeUp for the last redrive.
+	// Tasks of replays that a restore forgot are undeliverable in the end: see wakeUp for the last redrive.
 	if n := w.undeliverable(); n > 0 && (w.restored.IsZero() || w.now.Sub(w.quietAt) < 6*time.Hour) {
 		return fmt.Sprintf("%d messages are undeliverable", n)
 	}
@@ -198,7 +198,7 @@ func (w *simulation) auditJobs() string {
 		case j.Enqueued+j.Skipped != j.Selected:
 			return fmt.Sprintf("job %s selected %d, enqueued %d and skipped %d", id, j.Selected, j.Enqueued, j.Skipped)
 		case enqueued < j.Enqueued || enqueued > j.Selected || w.calm && enqueued != j.Enqueued:
-			// A dead worker may leave tokens of deliveries. Its successor skips such a
+			// A dead worker may leave tasks of deliveries. Its successor skips such a
 			// delivery: its state left the filter.
 			return fmt.Sprintf("job %s enqueued %d, and there are %d", id, j.Enqueued, enqueued)
 		case got.Delivered < want.Delivered || got.Delivered > want.Delivered+undecided ||

@@ -104,7 +104,7 @@ func (w *simulation) sentCheck(c hook.CircuitCheck) (hook.CircuitCheck, error) {
 	if err != nil {
 		return c, err
 	}
-	task, err := hook.DecodeCircuitTask(w.body(body))
+	task, err := hook.DecodeCircuitMessage(w.body(body))
 	return task.Check, err
 }
 
@@ -350,7 +350,7 @@ func (p *process) puzzled(k table.Key) {
 	endpoint, _, _ := strings.Cut(strings.TrimPrefix(k.Hash, "endpoint#"), "#")
 	p.troubled[hook.EndpointID(endpoint)] = p.now
 	for _, m := range p.batch {
-		if d := m.Token.Delivery; concerns(k, d.DeliveryID) {
+		if d := m.Task.Delivery; concerns(k, d.DeliveryID) {
 			p.blame("later build", d)
 		}
 	}

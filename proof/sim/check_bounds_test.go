@@ -22,7 +22,7 @@ type bill struct {
 	faults    int
 	conflicts map[hook.DeliveryRef]int // writes of a delivery that met another writer
 	refused   int                      // conflicts at all records
-	sent      map[hook.DeliveryRef]int // tokens
+	sent      map[hook.DeliveryRef]int // tasks
 	tries     map[hook.DeliveryRef]int // writes that failed
 }
 
@@ -35,21 +35,21 @@ func (b *bill) charge(c *call) {
 	b.last = c
 }
 
-// checkMessages: a receipt sends one token. After a fault or a conflict, a process may do
-// so again. Tokens are sent on without an attempt for a throttle, a slot, or an early
+// checkMessages: a receipt sends one task. After a fault or a conflict, a process may do
+// so again. Tasks are sent on without an attempt for a throttle, a slot, or an early
 // arrival only.
 //
-// A claim is the first token of its own: a parked delivery has an in-flight slot.
-func (w *simulation) checkMessages(p *process, t hook.Token) {
+// A claim is the first task of its own: a parked delivery has an in-flight slot.
+func (w *simulation) checkMessages(p *process, t hook.Task) {
 	if p.claims(t) {
 		return
 	}
 	received := p.received(t.Delivery)
 	on := slices.ContainsFunc(p.batch, func(m memory.Message) bool {
-		return m.Token.Delivery == t.Delivery && m.Token.Attempt == t.Attempt
+		return m.Task.Delivery == t.Delivery && m.Task.Attempt == t.Attempt
 	})
 	if p.sent[t.Delivery]++; p.sent[t.Delivery] > received+p.conflicts[t.Delivery]+p.faults {
-		w.fail(checkMessages, "%s sends %d tokens of %s, and received %d", p.name, p.sent[t.Delivery], t.Delivery, received)
+		w.fail(checkMessages, "%s sends %d tasks of %s, and received %d", p.name, p.sent[t.Delivery], t.Delivery, received)
 	}
 	if !on {
 		return
@@ -60,16 +60,16 @@ func (w *simulation) checkMessages(p *process, t hook.Token) {
 	}
 }
 
-// claims reports whether the process claimed the slot of the token.
-func (p *process) claims(t hook.Token) bool {
-	return t.Slot && !slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == t.Nonce })
+// claims reports whether the process claimed the slot of the task.
+func (p *process) claims(t hook.Task) bool {
+	return t.Slot && !slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Task.Nonce == t.Nonce })
 }
 
 // received returns the number of messages of the delivery in the batch.
 func (p *process) received(d hook.DeliveryRef) int {
 	n := 0
 	for _, m := range p.batch {
-		if m.Token.Delivery == d {
+		if m.Task.Delivery == d {
 			n++
 		}
 	}
@@ -77,25 +77,25 @@ func (p *process) received(d hook.DeliveryRef) int {
 }
 
 // messages returns the number of messages of all generations of the delivery in the batch:
-// the token of a replay also writes the generation before.
+// the task of a replay also writes the generation before.
 func (p *process) messages(d hook.DeliveryRef) int {
 	n := 0
 	for _, m := range p.batch {
-		if m.Token.Delivery.Event == d.Event && m.Token.Delivery.Endpoint == d.Endpoint {
+		if m.Task.Delivery.Event == d.Event && m.Task.Delivery.Endpoint == d.Endpoint {
 			n++
 		}
 	}
 	return n
 }
 
-// mostSentOn bounds how often tokens of the delivery are sent on. Each token waits for its
+// mostSentOn bounds how often tasks of the delivery are sent on. Each task waits for its
 // time and for a slot of the rate, and moves to the lane slot and to the overflow. At a
-// coalescing endpoint a token without a slot asks again once in a window, or after 10 s, and a test event
+// coalescing endpoint a task without a slot asks again once in a window, or after 10 s, and a test event
 // once in a second.
-func (w *simulation) mostSentOn(t hook.Token) int {
-	tokens := w.receiptsOf(attempt{t.Delivery, t.Attempt}) + w.records[t.Delivery].Attempts
+func (w *simulation) mostSentOn(t hook.Task) int {
+	tasks := w.receiptsOf(attempt{t.Delivery, t.Attempt}) + w.records[t.Delivery].Attempts
 	for n := 1; n <= t.Attempt; n++ {
-		tokens += w.parks[attempt{t.Delivery, n}]
+		tasks += w.parks[attempt{t.Delivery, n}]
 	}
 	each := 4 + int(2*w.mostSkew()/tolerance) // clocks of several processes
 	for _, c := range w.statuses[t.Delivery.Endpoint].coalesced {
@@ -104,7 +104,7 @@ func (w *simulation) mostSentOn(t hook.Token) int {
 	if t.Delivery.Event.IsTest() {
 		each += hook.MaxTestWaits
 	}
-	return tokens * each
+	return tasks * each
 }
 
 // sawWrite: a write changes the delivery. So attempts, parks and the few ends of a delivery
@@ -142,12 +142,12 @@ func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
 	}
 }
 
-// sawAsked notes the earliest time at which a sender wants the token to arrive.
-// A token that moves to another lane keeps the time of its rate slot.
-func (p *process) sawAsked(t hook.Token, at time.Time) {
+// sawAsked notes the earliest time at which a sender wants the task to arrive.
+// A task that moves to another lane keeps the time of its rate slot.
+func (p *process) sawAsked(t hook.Task, at time.Time) {
 	w := p.simulation
 	for _, m := range p.batch {
-		if slot, known := w.asked[m.Token]; known && t.Reserved && m.Token.Nonce == t.Nonce && slot.Before(at) {
+		if slot, known := w.asked[m.Task]; known && t.Reserved && m.Task.Nonce == t.Nonce && slot.Before(at) {
 			at = slot
 		}
 	}
@@ -165,13 +165,13 @@ func (p *process) askedAt(made time.Time, delay time.Duration) time.Time {
 	return made.Add(delay)
 }
 
-// askedOf returns when the token of the attempt was to arrive; zero when unknown: the
-// token of a redrive.
+// askedOf returns when the task of the attempt was to arrive; zero when unknown: the
+// task of a redrive.
 func (w *simulation) askedOf(p *process, of attempt) time.Time {
 	var asked time.Time
 	for _, m := range p.batch {
-		if m.Token.Delivery == of.DeliveryRef && m.Token.Attempt == of.number {
-			if at := w.asked[m.Token]; asked.IsZero() || at.Before(asked) {
+		if m.Task.Delivery == of.DeliveryRef && m.Task.Attempt == of.number {
+			if at := w.asked[m.Task]; asked.IsZero() || at.Before(asked) {
 				asked = at
 			}
 		}
@@ -187,11 +187,11 @@ func (w *simulation) checkBill(p *process) {
 	}
 	endpoints := make(map[hook.EndpointID]bool)
 	for _, m := range p.batch {
-		endpoints[m.Token.Delivery.Endpoint] = true
+		endpoints[m.Task.Delivery.Endpoint] = true
 	}
 	most := 2 + 36*len(endpoints) + 10*len(p.batch) + 3*p.refused + 3*p.faults
 	for _, m := range p.batch {
-		most += 3 * m.Token.Delivery.Generation // the end of a replay retires the generations before
+		most += 3 * m.Task.Delivery.Generation // the end of a replay retires the generations before
 	}
 	if p.effects > most {
 		w.fail(checkRequests, "%s makes %d requests for %d messages of %d endpoints, with %d conflicts and %d faults; at most %d",

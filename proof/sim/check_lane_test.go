@@ -10,14 +10,14 @@ import (
 	"surehook.example/surehook/internal/memory"
 )
 
-// maker is a function by the tokens that it makes.
+// maker is a function by the tasks that it makes.
 type maker uint8
 
 const (
-	ofPosts    maker = iota + 1 // first tokens of events
-	ofReplays                   // first tokens of replays
-	ofAttempts                  // tokens sent on, and those of next attempts
-	ofParked                    // tokens of parked and overdue deliveries
+	ofPosts    maker = iota + 1 // first tasks of events
+	ofReplays                   // first tasks of replays
+	ofAttempts                  // tasks sent on, and those of next attempts
+	ofParked                    // tasks of parked and overdue deliveries
 )
 
 func (p *process) maker() maker {
@@ -43,19 +43,19 @@ func (w *simulation) coalescing(p *process, id hook.EndpointID) (may, mayNot boo
 	return may, mayNot || !s.deleted.IsZero()
 }
 
-// checkLane: a token is on a lane of its kind. Retries never go to the lane of first attempts,
-// and only a token sent on goes to the lanes of slots.
-func (w *simulation) checkLane(p *process, t hook.Token, lane hook.Lane) {
+// checkLane: a task is on a lane of its kind. Retries never go to the lane of first attempts,
+// and only a task sent on goes to the lanes of slots.
+func (w *simulation) checkLane(p *process, t hook.Task, lane hook.Lane) {
 	together, alone := w.coalescing(p, t.Delivery.Endpoint)
 	first, replay := t.Attempt == 1, t.Delivery.Generation > 1
-	on := slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == t.Nonce })
+	on := slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Task.Nonce == t.Nonce })
 	right := false
 	switch lane {
 	case hook.LaneLive:
 		// After conflicts of the list's read, the list may lack a new endpoint.
 		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt || t.Test())
 	case hook.LaneReplay:
-		right = p.maker() == ofReplays && first // of a delivery without a record, too: its first token is sent again
+		right = p.maker() == ofReplays && first // of a delivery without a record, too: its first task is sent again
 	case hook.LaneSlot:
 		right = p.maker() == ofAttempts && on && alone
 	case hook.LaneOverflow:
@@ -66,20 +66,20 @@ func (w *simulation) checkLane(p *process, t hook.Token, lane hook.Lane) {
 		right = p.maker() != ofReplays && together
 	}
 	if !right {
-		w.fail(checkLane, "%s sends a token for attempt %d of %s to the lane %s", p.name, t.Attempt, t.Delivery, lane)
+		w.fail(checkLane, "%s sends a task for attempt %d of %s to the lane %s", p.name, t.Attempt, t.Delivery, lane)
 	}
 }
 
-// checkFirstWindow: the first token of a coalescing endpoint comes no earlier than the end of
+// checkFirstWindow: the first task of a coalescing endpoint comes no earlier than the end of
 // the window with the event.
-func (w *simulation) checkFirstWindow(p *process, t hook.Token, due time.Time) {
+func (w *simulation) checkFirstWindow(p *process, t hook.Task, due time.Time) {
 	if p.maker() != ofPosts {
 		return
 	}
 	accepted := time.UnixMilli(t.Delivery.AcceptedAt)
 	known := w.statuses[t.Delivery.Endpoint].known(p.started)
 	if !slices.ContainsFunc(known, func(s setting) bool { return s.Coalesce.On() && !due.Before(s.Coalesce.End(accepted)) }) {
-		w.fail(checkWindow, "%s sends the token of %s %s after its acceptance, before the end of the window", p.name, t.Delivery, due.Sub(accepted))
+		w.fail(checkWindow, "%s sends the task of %s %s after its acceptance, before the end of the window", p.name, t.Delivery, due.Sub(accepted))
 	}
 }
 

@@ -103,7 +103,7 @@ func (w *simulation) created(d hook.DeliveryRef) time.Time {
 // tests reports whether the attempt is that of a test event that its owner has just sent.
 func (p *process) tests(of attempt) bool {
 	return slices.ContainsFunc(p.batch, func(m memory.Message) bool {
-		return m.Token.Delivery == of.DeliveryRef && m.Token.Attempt == of.number && m.Token.Test()
+		return m.Task.Delivery == of.DeliveryRef && m.Task.Attempt == of.number && m.Task.Test()
 	})
 }
 
@@ -138,12 +138,12 @@ func (w *simulation) checkOpen(p *process, sent *post) {
 	}
 }
 
-// of reports whether a token of the attempt holds the lease.
+// of reports whether a task of the attempt holds the lease.
 func (l lease) of(a attempt) bool {
 	return strings.HasPrefix(l.holder, a.holder())
 }
 
-// holder returns the beginning of the holder's name of a token of the attempt.
+// holder returns the beginning of the holder's name of a task of the attempt.
 func (a attempt) holder() string {
 	return admission.Due{Delivery: a.DeliveryID, Attempt: a.number}.Holder()
 }
@@ -158,7 +158,7 @@ func (c circuits) ranOut(a attempt, now time.Time, skew time.Duration) bool {
 	return true
 }
 
-// checkTwice: each repetition of an attempt has its own fault, or its own second token.
+// checkTwice: each repetition of an attempt has its own fault, or its own second task.
 func (w *simulation) checkTwice(p *process, sent *post) {
 	made := 0
 	for _, other := range w.posts[sent.of.DeliveryRef] {
@@ -181,9 +181,9 @@ func (w *simulation) checkTwice(p *process, sent *post) {
 	}
 }
 
-// receiptsOf returns how often function deliver may receive a token of the attempt at most.
-// A receipt makes one attempt or one next token, so the tokens of the attempts before
-// count, too. A park takes its token away.
+// receiptsOf returns how often function deliver may receive a task of the attempt at most.
+// A receipt makes one attempt or one next task, so the tasks of the attempts before
+// count, too. A park takes its task away.
 func (w *simulation) receiptsOf(a attempt) int {
 	n := len(w.blamed[a.DeliveryRef])
 	for k := 1; k <= a.number; k++ {
@@ -192,14 +192,14 @@ func (w *simulation) receiptsOf(a attempt) int {
 	return n
 }
 
-// twoTokens reports whether the attempt, or an earlier attempt, had more than one token.
-func (w *simulation) twoTokens(a attempt) bool {
+// twoTasks reports whether the attempt, or an earlier attempt, had more than one task.
+func (w *simulation) twoTasks(a attempt) bool {
 	for n := 1; n <= a.number; n++ {
-		tokens := w.makers[attempt{a.DeliveryRef, n}]
+		tasks := w.makers[attempt{a.DeliveryRef, n}]
 		if n > 1 {
-			tokens++ // the token made by function deliver
+			tasks++ // the task made by function deliver
 		}
-		if tokens > 1 {
+		if tasks > 1 {
 			return true
 		}
 	}
@@ -224,9 +224,9 @@ func (w *simulation) checkLimits(e *endpoint, sent *post) {
 	}
 }
 
-// checkRate: requests have slots of the rate, one each. A token may come long after its
+// checkRate: requests have slots of the rate, one each. A task may come long after its
 // slot: from a backlog, or after faults. So the check counts, for each time before, the
-// requests whose token was to arrive after that time. A repetition has the slot of the
+// requests whose task was to arrive after that time. A repetition has the slot of the
 // first request.
 func (w *simulation) checkRate(e *endpoint, sent *post) {
 	if sent.apart || sent.test || sent.again || sent.asked.IsZero() {

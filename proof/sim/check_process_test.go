@@ -15,7 +15,7 @@ import (
 
 // checkDone checks the traces of a process that came to its end without a fault.
 func (w *simulation) checkDone(p *process) {
-	if slices.ContainsFunc(p.batch, func(m memory.Message) bool { return w.lapses(m.Token.Delivery.Endpoint) }) {
+	if slices.ContainsFunc(p.batch, func(m memory.Message) bool { return w.lapses(m.Task.Delivery.Endpoint) }) {
 		return
 	}
 	w.checkBill(p)
@@ -51,7 +51,7 @@ func (w *simulation) checkDone(p *process) {
 }
 
 // checkOthers: after a read that left keys unprocessed, or that met words of a later build,
-// the tokens of other keys go on.
+// the tasks of other keys go on.
 func (p *process) checkOthers(failed []string) {
 	if p.dead || len(p.made) > 0 || p.refusals > 0 || len(failed) < len(p.batch) || p.last == nil {
 		return
@@ -65,8 +65,8 @@ func (p *process) checkOthers(failed []string) {
 	}
 	unread := slices.AppendSeq(slices.Clone(p.unknown), maps.Keys(p.last.left))
 	for _, m := range p.batch {
-		d := m.Token.Delivery
-		early := m.Token.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
+		d := m.Task.Delivery
+		early := m.Task.ReplayRequest.Redrive // a letter may come before the record of the death, and then returns
 		limits, err := p.store.Limits(p.ctx, d.Endpoint)
 		busy := err == nil && limits.Leases[admission.LeaseKey(d.DeliveryID)].Run != "" // another copy has the slot
 		if !early && !busy && !slices.ContainsFunc(unread, func(k table.Key) bool { return concerns(k, d.DeliveryID) }) {
@@ -93,7 +93,7 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 // attempts.
 func (w *simulation) checkSlots(p *process) {
 	for _, m := range p.batch {
-		of := attempt{m.Token.Delivery, m.Token.Attempt}
+		of := attempt{m.Task.Delivery, m.Task.Attempt}
 		if !p.reads(of.DeliveryID) || p.beaten[of.Endpoint] >= mostTries { // the slot expires
 			continue
 		}
@@ -105,12 +105,12 @@ func (w *simulation) checkSlots(p *process) {
 		}
 		made := slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of })
 		if !made || p.lane != hook.LaneSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
-			continue // a copy of the token may have taken the place again
+			continue // a copy of the task may have taken the place again
 		}
-		places, err := w.store.Places(w.ctx, m.Token.Tenant)
-		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Token.Nonce}.PlaceKey()
+		places, err := w.store.Places(w.ctx, m.Task.Tenant)
+		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Task.Nonce}.PlaceKey()
 		if place, ok := places.Leases[holder]; err != nil || ok && w.now.Before(place.Until) {
-			w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Token.Tenant, place.Until.Sub(start), err)
+			w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Task.Tenant, place.Until.Sub(start), err)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (w *simulation) checkLateness() {
 }
 
 // turn returns how long a delivery may wait for the others at an endpoint with limits. Two
-// tokens in three may lose their slots to faults, throttles or chance.
+// tasks in three may lose their slots to faults, throttles or chance.
 func (w *simulation) turn(id hook.EndpointID, since time.Time) time.Duration {
 	s := w.statuses[id]
 	others := 0
@@ -218,14 +218,14 @@ func (w *simulation) checkLease(p *process, id hook.EndpointID, until, made time
 	}
 }
 
-// checkClaims: a claim takes no lease from another token. The other token would find
+// checkClaims: a claim takes no lease from another task. The other task would find
 // the lease of a stranger and return, and a delivery claimed again and again is never sent.
 func (w *simulation) checkClaims(p *process, id hook.EndpointID, before admission.Limits, delta admission.Delta, made time.Time) {
 	for key, next := range delta.Changed {
 		old := before.Leases[key]
-		own := old.Nonce == next.Nonce || slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Token.Nonce == old.Nonce })
+		own := old.Nonce == next.Nonce || slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Task.Nonce == old.Nonce })
 		if !own && made.Add(2*w.mostSkew()).Before(old.Until) {
-			w.fail(checkClaim, "%s takes the slot %s of %s from a token that may use it until %s from now", p.name, key, id, old.Until.Sub(made))
+			w.fail(checkClaim, "%s takes the slot %s of %s from a task that may use it until %s from now", p.name, key, id, old.Until.Sub(made))
 		}
 	}
 }
@@ -274,17 +274,17 @@ func (w *simulation) madeSince(p *process, id hook.EndpointID, began time.Time) 
 	return began.IsZero()
 }
 
-// checkSent checks the tokens of one request of the breaker: a wave is no larger
-// than documented, and one probe has one token.
-func (w *simulation) checkSent(p *process, tokens []hook.Token) {
-	id := tokens[0].Delivery.Endpoint
+// checkSent checks the tasks of one request of the breaker: a wave is no larger
+// than documented, and one probe has one task.
+func (w *simulation) checkSent(p *process, tasks []hook.Task) {
+	id := tasks[0].Delivery.Endpoint
 	c := w.circuits[id]
-	if tokens[0].Slot || w.lapses(id) { // of the endpoint's in-flight slots
+	if tasks[0].Slot || w.lapses(id) { // of the endpoint's in-flight slots
 		return
 	}
 	if wave := p.waves[id]; wave > 0 {
-		if most := min(1<<min(wave-1, 10), 500); len(tokens) > most {
-			w.fail(checkWave, "%s releases %d deliveries in wave %d of %s; at most %d", p.name, len(tokens), wave, id, most)
+		if most := min(1<<min(wave-1, 10), 500); len(tasks) > most {
+			w.fail(checkWave, "%s releases %d deliveries in wave %d of %s; at most %d", p.name, len(tasks), wave, id, most)
 		}
 		return
 	}
@@ -293,7 +293,7 @@ func (w *simulation) checkSent(p *process, tokens []hook.Token) {
 	at, before := p.saved[id], p.probed[id]
 	since := at.Sub(before)
 	if p.started.Sub(before) > 2*w.mostSkew() && !before.IsZero() && since < admission.AttendAfter/4 {
-		w.fail(checkProbeToken, "%s sends a token for a probe of %s %s after another token", p.name, id, since)
+		w.fail(checkProbeTask, "%s sends a task for a probe of %s %s after another task", p.name, id, since)
 	}
 	if c.changed.After(at) {
 		return // another process, with a slower clock, planned the probe again before this request

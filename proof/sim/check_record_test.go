@@ -131,7 +131,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		right = result == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
 			result == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
 			result == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+latest > e.MaxAge
-	case hook.StateParked: // another token parked the delivery during the attempt
+	case hook.StateParked: // another task parked the delivery during the attempt
 		right = result == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
 	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:

@@ -32,18 +32,18 @@ type checker struct {
 	listed    map[hook.DeliveryRef]time.Time         // time from which the indexes follow all writes
 	attempts  map[hook.DeliveryRef]map[int]time.Time // time of the record of the attempt
 	posts     map[hook.DeliveryRef][]*post
-	makers    map[attempt]int                // tokens of the attempt, made by others than function deliver
+	makers    map[attempt]int                // tasks of the attempt, made by others than function deliver
 	blamed    map[hook.DeliveryRef][]string  // faults that may repeat attempts: one receipt each
 	hit       map[hook.DeliveryRef]time.Time // time of the last fault
 	troubled  map[hook.EndpointID]time.Time  // time of the last fault of a circuit check
 	puzzles   map[hook.EventID]bool          // with a record that an earlier build could not read
 	disturbed time.Time                      // time of the last fault of another process
-	parks     map[attempt]int                // parks before the attempt: each took a token
+	parks     map[attempt]int                // parks before the attempt: each took a task
 	writes    map[hook.DeliveryRef][]time.Time
-	sentOn    map[hook.DeliveryRef]int  // times that function deliver sent a token on without an attempt
-	asked     map[hook.Token]time.Time  // when the sender wanted the token to arrive
+	sentOn    map[hook.DeliveryRef]int  // times that function deliver sent a task on without an attempt
+	asked     map[hook.Task]time.Time   // when the sender wanted the task to arrive
 	named     map[hook.JobID][]named    // the messages that continue the job, in the order of their saves
-	copies    int                       // second tokens of schedules, to come
+	copies    int                       // second tasks of schedules, to come
 	purged    map[hook.DeliveryRef]bool // its redriven letter
 	uses      map[string]use            // first uses of idempotency keys
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
@@ -75,7 +75,7 @@ type post struct {
 	*exchange
 
 	of    attempt
-	asked time.Time // when the sender of its token wanted the token to arrive
+	asked time.Time // when the sender of its task wanted the task to arrive
 	again bool      // its attempt was made before
 	test  bool      // of a test event that its owner has just sent: only max_in_flight holds it back
 	apart bool      // not counted as in flight: a probe, or concurrent with another attempt of its delivery
@@ -106,7 +106,7 @@ type circuits struct {
 	open      time.Time // start of the current time not closed
 	opened    time.Time // the last time not closed
 	began     time.Time // of the generation
-	probed    time.Time // the last token for a probe, since the last write of the record
+	probed    time.Time // the last task for a probe, since the last write of the record
 	slow      bool      // flagged slow, some time
 	leases    []lease
 }
@@ -137,7 +137,7 @@ func newChecker() checker {
 		puzzles:  make(map[hook.EventID]bool),
 		writes:   make(map[hook.DeliveryRef][]time.Time),
 		sentOn:   make(map[hook.DeliveryRef]int),
-		asked:    make(map[hook.Token]time.Time),
+		asked:    make(map[hook.Task]time.Time),
 		purged:   make(map[hook.DeliveryRef]bool),
 		uses:     make(map[string]use),
 		removed:  make(map[hook.DeliveryRef]bool),
@@ -315,15 +315,15 @@ func (w *simulation) transits(p *process, r admission.Record) {
 	w.untold[r.Endpoint] = append(w.untold[r.Endpoint], fmt.Sprintf("%s/%s/%d", kind, r.Endpoint, r.Generation))
 }
 
-// checkNonce: a token sent on keeps its nonce. A token for the attempt after a token of
+// checkNonce: a task sent on keeps its nonce. A task for the attempt after a task of
 // the batch is new.
-func (w *simulation) checkNonce(p *process, t hook.Token) {
+func (w *simulation) checkNonce(p *process, t hook.Task) {
 	if p.claims(t) {
 		return
 	}
 	other := ""
 	for _, m := range p.batch {
-		switch b := m.Token; {
+		switch b := m.Task; {
 		case b.Delivery != t.Delivery:
 		case b.Attempt == t.Attempt && b.Nonce == t.Nonce, b.Attempt == t.Attempt-1:
 			return
@@ -332,14 +332,14 @@ func (w *simulation) checkNonce(p *process, t hook.Token) {
 		}
 	}
 	if other != "" {
-		w.fail(checkNonce, "%s sends the token of attempt %d of %s on with another nonce", p.name, t.Attempt, t.Delivery)
+		w.fail(checkNonce, "%s sends the task of attempt %d of %s on with another nonce", p.name, t.Attempt, t.Delivery)
 	}
 }
 
-// sawToken: before a token of an attempt, the attempt before is recorded.
+// sawTask: before a task of an attempt, the attempt before is recorded.
 //
 // lane is zero for a schedule.
-func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
+func (w *simulation) sawTask(p *process, t hook.Task, lane hook.Lane) {
 	if w.lapses(t.Delivery.Endpoint) {
 		return
 	}
@@ -357,12 +357,12 @@ func (w *simulation) sawToken(p *process, t hook.Token, lane hook.Lane) {
 	i, stored := w.byID[t.Delivery.Event]
 	switch {
 	case !stored:
-		w.fail(checkOrder, "%s sends a token of %s, whose event is not stored", p.name, t.Delivery)
+		w.fail(checkOrder, "%s sends a task of %s, whose event is not stored", p.name, t.Delivery)
 	case t.Tenant != w.posted[i].Tenant:
-		w.fail(checkTenant, "%s sends a token of %s with the tenant %q", p.name, t.Delivery, t.Tenant)
+		w.fail(checkTenant, "%s sends a task of %s with the tenant %q", p.name, t.Delivery, t.Tenant)
 	case t.Attempt > 1 && w.records[t.Delivery].Attempts < t.Attempt-1:
-		w.fail(checkOrder, "%s sends a token for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
+		w.fail(checkOrder, "%s sends a task for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
 	case replay && w.records[before].Version == 0:
-		w.fail(checkOrder, "%s sends a token of %s to lane %s, and the generation before is not recorded", p.name, t.Delivery, lane)
+		w.fail(checkOrder, "%s sends a task of %s to lane %s, and the generation before is not recorded", p.name, t.Delivery, lane)
 	}
 }

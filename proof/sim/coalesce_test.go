@@ -51,13 +51,13 @@ func (w *simulation) membersOf(p *process, r send.Request) []member {
 	for i := range document.Events {
 		m := &document.Events[i]
 		t := slices.IndexFunc(p.batch, func(b memory.Message) bool {
-			return b.Token.Delivery.String() == m.Delivery && b.Token.Attempt == m.Attempt && b.Token.Delivery.AcceptedAt == m.AcceptedAt.UnixMilli()
+			return b.Task.Delivery.String() == m.Delivery && b.Task.Attempt == m.Attempt && b.Task.Delivery.AcceptedAt == m.AcceptedAt.UnixMilli()
 		})
 		if t < 0 {
-			w.fail(checkBatch, "%s sends attempt %d of %s, and received no token", p.name, m.Attempt, m.Delivery)
+			w.fail(checkBatch, "%s sends attempt %d of %s, and received no task", p.name, m.Attempt, m.Delivery)
 			continue
 		}
-		m.of = attempt{p.batch[t].Token.Delivery, m.Attempt}
+		m.of = attempt{p.batch[t].Task.Delivery, m.Attempt}
 	}
 	return document.Events
 }
@@ -100,11 +100,11 @@ func (w *simulation) goesAlone(e *hook.Endpoint, d hook.Delivery) bool {
 }
 
 // leaderOf returns the member with the rate slot of the request; the member that the
-// request names, if no token had to wait for its slot.
+// request names, if no task had to wait for its slot.
 func (w *simulation) leaderOf(p *process, r send.Request, members []member) int {
 	for i, m := range members {
 		if slices.ContainsFunc(p.batch, func(b memory.Message) bool {
-			return b.Token.Reserved && b.Token.Delivery == m.of.DeliveryRef && b.Token.Attempt == m.of.number
+			return b.Task.Reserved && b.Task.Delivery == m.of.DeliveryRef && b.Task.Attempt == m.of.number
 		}) {
 			return i
 		}

@@ -97,11 +97,11 @@ func (w *simulation) checkUnmade(p *process, d hook.Delivery, a *hook.Attempt) {
 	p.unmade = append(p.unmade, d.Ref())
 }
 
-// checkProbeLease: a probe without a request gives its lease back, unless a copy of its token shares it.
+// checkProbeLease: a probe without a request gives its lease back, unless a copy of its task shares it.
 func (w *simulation) checkProbeLease(p *process) {
 	for _, d := range p.unmade {
 		c := w.circuits[d.Endpoint]
-		if len(c.leases) == 0 || len(w.blamed[d]) > 0 || w.twoTokens(attempt{d, w.records[d].Attempts}) || !p.reads(d.DeliveryID) {
+		if len(c.leases) == 0 || len(w.blamed[d]) > 0 || w.twoTasks(attempt{d, w.records[d].Attempts}) || !p.reads(d.DeliveryID) {
 			continue
 		}
 		w.count("attempts without a request at circuits with a lease")

@@ -36,7 +36,7 @@
 // cloud_test.go. Operators make endpoints anew under their uids: uid_test.go. Clients use a key twice,
 // and events have shorter retentions: keys_test.go. Schedules meet a full quota: schedule_test.go.
 //
-// In one seed in eight, attempts often have two tokens, and letters are redriven before the record of
+// In one seed in eight, attempts often have two tasks, and letters are redriven before the record of
 // the death: twins_test.go. In one of eight, receivers in trouble do not answer: endpoint_test.go.
 //
 // In one seed in eight, the events come through the queue: source_test.go.
@@ -54,15 +54,15 @@
 // minute, and after all work has ended.
 //
 // One seed in eight has no faults. In one of eight, endpoints are paused and resumed all the time:
-// flap_test.go. In one of eight, tokens are lost and an operator purges lanes, and the sweeper
-// replaces all of these tokens: sweeper_test.go and stream_test.go. The other seeds run without the
-// sweeper, which would hide lost tokens.
+// flap_test.go. In one of eight, tasks are lost and an operator purges lanes, and the sweeper
+// replaces all of these tasks: sweeper_test.go and stream_test.go. The other seeds run without the
+// sweeper, which would hide lost tasks.
 //
-// Each token must be on a lane of its kind, and one for a coalescing endpoint must wait for
+// Each task must be on a lane of its kind, and one for a coalescing endpoint must wait for
 // the end of a window: check_lane_test.go.
 //
 // Requests, messages and writes of a delivery have bounds: check_bounds_test.go. A repeated request
-// needs an explanation: a named fault, or a second token. Rates,
+// needs an explanation: a named fault, or a second task. Rates,
 // in-flight limits and lateness are checked in every seed. A fault restarts the wait that is
 // checked, so a level with many faults is less strict about lateness.
 //

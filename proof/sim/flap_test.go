@@ -8,7 +8,7 @@ import (
 // In one seed in eight some endpoints fail most attempts, and are paused and resumed every
 // few seconds. Batches are handed out twice, and the first process is slow. So the second
 // process meets the pause, parks the delivery and deletes the message. The first process
-// meets the active endpoint. Its attempt is then the last effect of a token without a message.
+// meets the active endpoint. Its attempt is then the last effect of a task without a message.
 
 // drawFlaps sets the rates of such a seed.
 func (w *simulation) drawFlaps() {

@@ -117,7 +117,7 @@ func (w *simulation) deliver() {
 	}
 	hops := 0
 	batch = slices.DeleteFunc(batch, func(m memory.Message) bool {
-		n := w.hops[m.Token.Nonce]
+		n := w.hops[m.Task.Nonce]
 		hops = max(hops, n)
 		return w.ends(n, func() { w.queue.Reject(m.ID) })
 	})
@@ -131,8 +131,8 @@ func (w *simulation) deliver() {
 	for i, m := range batch {
 		receipts[i] = w.received("lane", m.ID, m.ReceiveCount)
 		messages[i] = deliver.Message{ID: m.ID, Body: w.body(m.Body), Lane: lane}
-		about = append(about, m.Token.Delivery)
-		w.note("received %s attempt %d, the %d. time", m.Token.Delivery, m.Token.Attempt, m.ReceiveCount)
+		about = append(about, m.Task.Delivery)
+		w.note("received %s attempt %d, the %d. time", m.Task.Delivery, m.Task.Attempt, m.ReceiveCount)
 	}
 	if early {
 		w.count("batches visible early")

@@ -53,7 +53,7 @@ func mutations() []mutation {
 			old: "s.next(toDeliveryItem(d), d.Version)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
 		},
 		{
-			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeToken, checkResult, checkTold},
+			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeTask, checkResult, checkTold},
 			old: "w := s.next(item, version)", bug: "w := s.nextIf(item, version, condition{})",
 		},
 		{
@@ -85,7 +85,7 @@ func mutations() []mutation {
 			old: "if retry.Expired(*d, next, e.MaxAge) {", bug: "if retry.Expired(*d, next, 100*e.MaxAge) {",
 		},
 		{
-			name: "max_age is forgotten when a token arrives", file: "internal/rule/settlement/judge.go", by: []check{checkAge},
+			name: "max_age is forgotten when a task arrives", file: "internal/rule/settlement/judge.go", by: []check{checkAge},
 			old: "retry.Expired(*d, now, s.Endpoint.MaxAge):", bug: "retry.Expired(*d, now, 100*s.Endpoint.MaxAge):",
 		},
 		{
@@ -93,12 +93,12 @@ func mutations() []mutation {
 			old: "failed = append(failed, j.message.ID)", bug: "_ = append(failed, j.message.ID)",
 		},
 		{
-			name: "a token without its records is attempted", file: "internal/delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations, checkState},
-			old: "if fault, ok := snapshot.Faults[j.Token]; ok {", bug: "if fault, ok := snapshot.Faults[j.Token]; ok && len(jobs) > 1000 {",
+			name: "a task without its records is attempted", file: "internal/delivery/deliver/batch.go", by: []check{checkSettled, checkDuplicate, checkGenerations, checkState},
+			old: "if fault, ok := snapshot.Faults[j.Task]; ok {", bug: "if fault, ok := snapshot.Faults[j.Task]; ok && len(jobs) > 1000 {",
 		},
 		{
-			name: "a repeated post sends no tokens", file: "internal/delivery/ingest/store.go", by: []check{checkLost},
-			old: "a.sendTokens(ctx, posts, coalescing, true)", bug: "_ = healDelay",
+			name: "a repeated post sends no tasks", file: "internal/delivery/ingest/store.go", by: []check{checkLost},
+			old: "a.sendTasks(ctx, posts, coalescing, true)", bug: "_ = healDelay",
 		},
 		{
 			name: "a paused endpoint gets attempts", file: "internal/rule/admission/rows.go", by: []check{checkStatus},
@@ -130,8 +130,8 @@ func mutations() []mutation {
 			old: "a.Next.Limits = &next", bug: "_ = &next",
 		},
 		{
-			name: "a token that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/process.go", by: []check{checkRate},
-			old: "s.Token.Reserved || v.Reserved, s", bug: "true, s",
+			name: "a task that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/process.go", by: []check{checkRate},
+			old: "s.Task.Reserved || v.Reserved, s", bug: "true, s",
 		},
 		{
 			name: "every delivery may probe", file: "internal/rule/circuit/circuit.go", by: []check{checkProbe},
@@ -139,10 +139,10 @@ func mutations() []mutation {
 		},
 		{
 			name: "no process resumes after its own decision", file: "internal/rule/settlement/judge.go", by: []check{checkLost, checkLetters, checkLate},
-			old: "own := d.Token == t.Nonce", bug: "own := d.Token == t.Nonce && d.Attempts > 1000",
+			old: "own := d.Task == t.Nonce", bug: "own := d.Task == t.Nonce && d.Attempts > 1000",
 		},
 		{
-			name: "the own token of a cancelled delivery does not resume", file: "internal/rule/settlement/judge.go", by: []check{checkLetters, checkJobs},
+			name: "the own task of a cancelled delivery does not resume", file: "internal/rule/settlement/judge.go", by: []check{checkLetters, checkJobs},
 			old: "d.State.Settled() && own:", bug: "d.State == hook.StateDead && own:",
 		},
 		{
@@ -158,12 +158,12 @@ func mutations() []mutation {
 			old: "append(faults, forEach(len(own), ", bug: "append(faults, forEach(0, ",
 		},
 		{
-			name: "a wave writes its deliveries before it sends their tokens", file: "internal/delivery/breaker/release.go", by: []check{checkLost, checkLate},
-			old: "refused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))",
-			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))",
+			name: "a wave writes its deliveries before it sends their tasks", file: "internal/delivery/breaker/release.go", by: []check{checkLost, checkLate},
+			old: "refused := r.Queue.Send(ctx, lane, tasks, at.Sub(r.now))",
+			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, lane, tasks, at.Sub(r.now))",
 		},
 		{
-			name: "deliver does not record the replay of its token", file: "internal/delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkJobs},
+			name: "deliver does not record the replay of its task", file: "internal/delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkJobs},
 			old: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation == 0", bug: "return old, ok && old.Tenant == t.Tenant && old.Replayed.Generation < 0",
 		},
 		{
@@ -188,7 +188,7 @@ func mutations() []mutation {
 			old: "Limits: it.Limits, Torn: true}", bug: "Limits: it.Limits}",
 		},
 		{
-			name: "an unprocessed key fails all tokens of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
+			name: "an unprocessed key fails all tasks of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
 			old: "if len(faults) < len(keys) && ctx.Err() == nil {", bug: "if len(faults) == 0 {",
 		},
 		{
@@ -200,7 +200,7 @@ func mutations() []mutation {
 			old: "if version == 0 {", bug: "if version >= 0 {",
 		},
 		{
-			name: "a record with a word of a later build fails all tokens of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
+			name: "a record with a word of a later build fails all tasks of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
 			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return deliver.Snapshot{}, translate(err, op)",
 		},
 		{
@@ -212,8 +212,8 @@ func mutations() []mutation {
 			old: "case d.Unreadable():", bug: "case d.Unreadable() && now.IsZero():",
 		},
 		{
-			name: "a token with a field of a later build is invalid", file: "internal/hook/token.go", by: []check{checkLeak, checkLost, checkLate},
-			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Token\n\t\tLater string `json:\"later_build\"`\n\t}{Token: &t})",
+			name: "a task with a field of a later build is invalid", file: "internal/hook/task.go", by: []check{checkLeak, checkLost, checkLate},
+			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Task\n\t\tLater string `json:\"later_build\"`\n\t}{Task: &t})",
 		},
 		{
 			name: "results of an earlier generation count", file: "internal/rule/circuit/circuit.go", by: []check{checkResult},
@@ -228,7 +228,7 @@ func mutations() []mutation {
 			old: "case r.check.Wave != 0 && r.check.Wave != wave:", bug: "case r.check.Wave > 1000:",
 		},
 		{
-			name: "every look sends another token for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeToken},
+			name: "every look sends another task for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeTask},
 			old: "left > 0 && left <= admission.AttendAfter {", bug: "left > 0 && left <= 0 {",
 		},
 		{
@@ -248,7 +248,7 @@ func mutations() []mutation {
 			old: "Disable: d.Reason == hook.ReasonGone &&", bug: "Disable: d.Reason == hook.ReasonGone && d.Attempts < 0 &&",
 		},
 		{
-			name: "a token sent on has a new nonce", file: "internal/rule/settlement/follow.go", by: []check{checkNonce},
+			name: "a task sent on has a new nonce", file: "internal/rule/settlement/follow.go", by: []check{checkNonce},
 			old: "Attempt: t.Attempt, Nonce: t.Nonce, Hops", bug: "Attempt: t.Attempt, Nonce: hook.NewNonce(), Hops",
 		},
 		{
@@ -260,23 +260,23 @@ func mutations() []mutation {
 			old: "if at.IsZero() || r.now.Before(at) {", bug: "if at.IsZero() || r.now.Before(at.Add(1000 * time.Hour)) {",
 		},
 		{
-			name: "a token older than the last park is attempted", file: "internal/rule/settlement/judge.go", by: []check{checkState, checkLost, checkLate, checkLetters},
+			name: "a task older than the last park is attempted", file: "internal/rule/settlement/judge.go", by: []check{checkState, checkLost, checkLate, checkLetters},
 			old: "case t.Parks < d.Parks:", bug: "case t.Parks < d.Parks-1000:",
 		},
 		{
-			name: "a decision is written over a park that its token does not know", file: "internal/rule/settlement/decision.go", by: []check{checkLost, checkLate, checkLetters},
-			old: "s.Token.Parks >= current.Parks", bug: "s.Token.Parks+1000 >= current.Parks",
+			name: "a decision is written over a park that its task does not know", file: "internal/rule/settlement/decision.go", by: []check{checkLost, checkLate, checkLetters},
+			old: "s.Task.Parks >= current.Parks", bug: "s.Task.Parks+1000 >= current.Parks",
 		},
 		{
-			name: "early tokens are attempted", file: "internal/rule/settlement/judge.go", by: []check{checkEarly},
+			name: "early tasks are attempted", file: "internal/rule/settlement/judge.go", by: []check{checkEarly},
 			old: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)):", bug: "now.Before(d.NextAttemptAt.Add(-earlyTolerance)) && now.IsZero():",
 		},
 		{
-			name: "a release sends its token as of before the park", file: "internal/delivery/breaker/release.go", by: []check{checkLate, checkLost},
-			old: "tokens[i] = d.NextToken()", bug: "tokens[i] = d.NextToken()\n\t\ttokens[i].Parks--",
+			name: "a release sends its task as of before the park", file: "internal/delivery/breaker/release.go", by: []check{checkLate, checkLost},
+			old: "tasks[i] = d.NextTask()", bug: "tasks[i] = d.NextTask()\n\t\ttokens[i].Parks--",
 		},
 		{
-			name: "a throttled token asks again every 2 seconds", file: "internal/rule/admission/rows.go", by: []check{checkMessages},
+			name: "a throttled task asks again every 2 seconds", file: "internal/rule/admission/rows.go", by: []check{checkMessages},
 			old: "return v, a.now.Before(v.Until)", bug: "ok := a.now.Before(v.Until)\n\treturn Verdict{Decision: Move, Lane: hook.LaneRetry, Until: a.now.Add(2e9)}, ok",
 		},
 		{
@@ -321,7 +321,7 @@ func mutations() []mutation {
 			old: "posts[0].event.Targets = []hook.Target{e.Target()}", bug: "posts[0].event.Targets, _ = known.targets(eventType, payload, new(1000))",
 		},
 		{
-			name: "the first token of a coalescing endpoint skips its window", file: "internal/delivery/ingest/coalesce.go", by: []check{checkWindow},
+			name: "the first task of a coalescing endpoint skips its window", file: "internal/delivery/ingest/coalesce.go", by: []check{checkWindow},
 			old: "at := c.End(event.AcceptedAt)", bug: "at := earliest",
 		},
 		{
@@ -386,8 +386,8 @@ func mutations() []mutation {
 			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
 		},
 		{
-			name: "the sweeper's token forgets Parks", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
-			old: "tokens = append(tokens, d.NextToken())", bug: "tokens = append(tokens, hook.NewToken(d.Tenant, d.Ref(), d.Attempts+1))",
+			name: "the sweeper's task forgets Parks", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
+			old: "tasks = append(tasks, d.NextTask())", bug: "tasks = append(tasks, hook.NewTask(d.Tenant, d.Ref(), d.Attempts+1))",
 		},
 		{
 			name: "the sweeper knows no queued delivery", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
@@ -446,15 +446,15 @@ func mutations() []mutation {
 			old: "EndpointID: e.ID}, absent())", bug: "EndpointID: e.ID}, condition{})",
 		},
 		{
-			name: "a token that finds no room among the schedules is forgotten", file: "internal/delivery/settle/token.go", by: []check{checkLost, checkLate},
-			old: "s.Schedules.At(ctx, token, at); err != nil {", bug: "s.Schedules.At(ctx, token, at); err != nil && err.Error() != \"the quota of schedules is exhausted\" {",
+			name: "a task that finds no room among the schedules is forgotten", file: "internal/delivery/settle/task.go", by: []check{checkLost, checkLate},
+			old: "s.Schedules.At(ctx, task, at); err != nil {", bug: "s.Schedules.At(ctx, task, at); err != nil && err.Error() != \"the quota of schedules is exhausted\" {",
 		},
 		{
-			name: "a probe is leased for less than an attempt and its settlement take", file: "internal/rule/circuit/circuit.go", test: "internal/delivery/breaker TestProbe_OfASecondTokenWaits",
+			name: "a probe is leased for less than an attempt and its settlement take", file: "internal/rule/circuit/circuit.go", test: "internal/delivery/breaker TestProbe_OfASecondTaskWaits",
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
 		},
 		{
-			name: "a token whose attempt before is not recorded makes its attempt", file: "internal/rule/settlement/judge.go", test: "proof/sim TestRestore",
+			name: "a task whose attempt before is not recorded makes its attempt", file: "internal/rule/settlement/judge.go", test: "proof/sim TestRestore",
 			old: "case t.Attempt > d.Attempts+1:", bug: "case t.Attempt > d.Attempts+1000:",
 		},
 		{
@@ -466,16 +466,16 @@ func mutations() []mutation {
 			old: "next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)", bug: "next.ProbeAt = later(next.ProbeAt, c.LeaseUntil)",
 		},
 		{
-			name: "of two tokens of one attempt in a batch, the second is acknowledged", file: "internal/delivery/deliver/judge.go", test: "internal/delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
-			old: "j.err = errOtherToken", bug: "_ = errOtherToken",
+			name: "of two tasks of one attempt in a batch, the second is acknowledged", file: "internal/delivery/deliver/judge.go", test: "internal/delivery/deliver TestProcessBatch_OneTaskMakesTheAttempt",
+			old: "j.err = errOtherTask", bug: "_ = errOtherTask",
 		},
 		{
-			name: "a token whose copy may be making the attempt is acknowledged", file: "internal/delivery/deliver/process.go", test: "internal/delivery/deliver TestSlots_SurviveACrash",
-			old: "return settlement.Step{}, errOtherToken", bug: "return settlement.Step{Do: settlement.Drop}, nil",
+			name: "a task whose copy may be making the attempt is acknowledged", file: "internal/delivery/deliver/process.go", test: "internal/delivery/deliver TestSlots_SurviveACrash",
+			old: "return settlement.Step{}, errOtherTask", bug: "return settlement.Step{Do: settlement.Drop}, nil",
 		},
 		{
-			name: "two tokens of one attempt in a batch are taken for copies", file: "internal/delivery/deliver/batch.go", test: "internal/delivery/deliver TestProcessBatch_OneTokenMakesTheAttempt",
-			old: "other.Token.Nonce == j.Token.Nonce && attemptOf", bug: "attemptOf",
+			name: "two tasks of one attempt in a batch are taken for copies", file: "internal/delivery/deliver/batch.go", test: "internal/delivery/deliver TestProcessBatch_OneTaskMakesTheAttempt",
+			old: "other.Task.Nonce == j.Task.Nonce && attemptOf", bug: "attemptOf",
 		},
 	}
 }

@@ -244,7 +244,7 @@ func (w *simulation) tenants() []hook.TenantID {
 
 // wakeUp resumes and enables half of the endpoints, after the end of the faults. The
 // operator redrives undeliverable messages also hours later: a schedule of a long Retry-After
-// may fire twice then, and the second token waits in vain beside a slow attempt.
+// may fire twice then, and the second task waits in vain beside a slow attempt.
 func (w *simulation) wakeUp() {
 	for _, after := range []time.Duration{0, 15 * time.Minute, 45 * time.Minute, 3 * time.Hour, 5 * time.Hour} {
 		w.plan.add(w.now.Add(after), w.redriveUndeliverable)

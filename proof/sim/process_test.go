@@ -78,7 +78,7 @@ type process struct {
 	lane   hook.Lane                     // of the batch
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
-	probed map[hook.EndpointID]time.Time // the last probe token before that write
+	probed map[hook.EndpointID]time.Time // the last probe task before that write
 	closed map[hook.EndpointID]bool      // circuits that it closed, without a request for the release
 	owes   map[string]bool               // what it has to tell about endpoints
 	done   bool                          // it came to its end

@@ -25,19 +25,19 @@ type ports struct {
 
 func (p *process) ports() ports { return ports{p.store, p} }
 
-// Send puts tokens on a lane. Each token may be refused, duplicated or late.
-func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
+// Send puts tasks on a lane. Each task may be refused, duplicated or late.
+func (s ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
 	p := s.p
-	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tokens), tokens[0].Delivery, tokens[0].Attempt, delay)
+	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tasks), tasks[0].Delivery, tasks[0].Attempt, delay)
 	made := p.now
 	v := p.enter("send", about, batch, 0)
 	defer p.visible()
-	errs := make([]error, len(tokens))
+	errs := make([]error, len(tasks))
 	failed := false
 	if v != dead && v != refused && (p.ticks || p.check.Endpoint != "") {
-		p.checkSent(p, tokens)
+		p.checkSent(p, tasks)
 	}
-	for i, t := range tokens {
+	for i, t := range tasks {
 		if v != dead && v != refused {
 			p.sawAsked(t, p.askedAt(made, delay))
 			if lane == hook.LaneCoalesce {
@@ -59,7 +59,7 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, de
 	return errs
 }
 
-func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Token, delay time.Duration) error {
+func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Task, delay time.Duration) error {
 	p := s.p
 	if v == partial {
 		v = pick(p.simulation, granted, refused, lost)
@@ -71,7 +71,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 		return unavailable("throttled")
 	case granted, lost, repeated, partial, unprocessed, dying:
 	}
-	p.sawToken(p, t, lane)
+	p.sawTask(p, t, lane)
 	if p.loses(t) {
 		return nil
 	}
@@ -88,8 +88,8 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.To
 			p.count("messages late")
 			late = min(delay+p.within(20*time.Second), hook.MaxQueueDelay)
 		}
-		if errs := p.queue.Send(ctx, lane, []hook.Token{t}, late); errs != nil {
-			p.fail(checkSetup, "%s: the queue refuses a token: %v", p.name, errs[0])
+		if errs := p.queue.Send(ctx, lane, []hook.Task{t}, late); errs != nil {
+			p.fail(checkSetup, "%s: the queue refuses a task: %v", p.name, errs[0])
 			return errs[0]
 		}
 	}

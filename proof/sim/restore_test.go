@@ -19,18 +19,18 @@ import (
 )
 
 // An operator restores the table to a moment, as the runbook says. The queues and
-// the schedules stay as they are: they have tokens, checks and letters of later moments, and lack some
+// the schedules stay as they are: they have tasks, checks and letters of later moments, and lack some
 // that the records of the moment need. All processes have ended.
 //
 // What holds afterwards:
 //
 //   - Every event accepted before the moment ends like any other: each of its deliveries is delivered
-//     or dead, and within an hour each delivery that is overdue has a new token. Its receivers may get
+//     or dead, and within an hour each delivery that is overdue has a new task. Its receivers may get
 //     again what they got since.
 //   - Of an event accepted since nothing is sent until its caller posts it again. With its idempotency
 //     key it then has its first id.
-//   - Circuits, limits and the steps of deliveries hold from the restored records on, and no token, check
-//     or lease is left. Tokens of replays since the moment may end in undeliverable.
+//   - Circuits, limits and the steps of deliveries hold from the restored records on, and no task, check
+//     or lease is left. Tasks of replays since the moment may end in undeliverable.
 //   - Not promised: the letter of a delivery that was dead at the moment and redriven since, the end of a
 //     death whose replay had just settled, the totals of jobs, notifications, and erasures, which
 //     operators repeat.
@@ -80,7 +80,7 @@ func TestRestore(t *testing.T) {
 			sum[what] += n
 		}
 	}
-	for _, what := range []string{forgotten, inProgress, postedAgain, "tokens by the sweeper"} {
+	for _, what := range []string{forgotten, inProgress, postedAgain, "tasks by the sweeper"} {
 		if t.Logf("%d %s", sum[what], what); sum[what] == 0 {
 			t.Errorf("no %s", what)
 		}

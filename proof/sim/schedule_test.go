@@ -34,8 +34,8 @@ func (w *simulation) full() bool {
 	return false
 }
 
-// At plans a token. The token may come late, and twice.
-func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
+// At plans a task. The task may come late, and twice.
+func (s ports) At(ctx context.Context, t hook.Task, at time.Time) error {
 	p := s.p
 	return done(p, "schedule", t.Delivery.String()+" "+strconv.Itoa(t.Attempt), write, func() error {
 		p.count("schedules")
@@ -44,7 +44,7 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 			p.fault(refused)
 			return unavailable("the quota of schedules is exhausted")
 		}
-		p.sawToken(p, t, 0)
+		p.sawTask(p, t, 0)
 		p.sawAsked(t, at)
 		if p.loses(t) {
 			return nil
@@ -60,7 +60,7 @@ func (s ports) At(ctx context.Context, t hook.Token, at time.Time) error {
 			p.copies++
 			p.plan.add(at.Add(p.within(10*time.Second)), func() {
 				p.copies--
-				p.queue.Send(p.ctx, hook.LaneRetry, []hook.Token{t}, 0)
+				p.queue.Send(p.ctx, hook.LaneRetry, []hook.Task{t}, 0)
 			})
 		}
 		return p.schedules.At(ctx, t, at)

@@ -57,7 +57,7 @@ type simulation struct {
 	rates       rates
 	blackouts   []span
 	quotas      []span                          // times with a full quota of schedules
-	twins       bool                            // attempts often have two tokens
+	twins       bool                            // attempts often have two tasks
 	kept        map[hook.TenantID]time.Duration // shorter retentions
 	partitions  map[table.Partition]partition
 	hops        map[string]int // invocations of the chain before each message
@@ -114,7 +114,7 @@ type options struct {
 	verbose bool // keep the trace
 	limited bool // Lambda ends chains of invocations after recursionLimit
 	sweeper bool // the sweeper and the stream run; see sweeper_test.go
-	losing  bool // tokens are lost
+	losing  bool // tasks are lost
 
 	restores bool // an operator restores the table; see restore_test.go
 }
@@ -150,10 +150,10 @@ func run(ctx context.Context, o options) *simulation {
 	}
 	receives := w.level.receives
 	if w.calm {
-		receives = max(receives, 8) // a forced replay sends a second token, which returns until a slow attempt ends
+		receives = max(receives, 8) // a forced replay sends a second task, which returns until a slow attempt ends
 	}
 	if w.restores {
-		receives = min(receives, 8) // a token that nobody knows ends in undeliverable
+		receives = min(receives, 8) // a task that nobody knows ends in undeliverable
 	}
 	w.queue.MaxReceives, w.attention.MaxReceives, w.jobs.MaxReceives = receives, receives, receives
 	w.begin() //nolint:contextcheck // processes have the simulation's own
@@ -261,7 +261,7 @@ func (w *simulation) arrange() {
 		}
 		k := c.request.Keys[0]
 		ref, delivery := deliveryOf(k)
-		if alike := k.Sort == "endpoint" || k.Sort == "event" && w.sources.on || delivery && c.p.messages(ref) > 1; !alike { // for copies of a token or a message, or answers at one time
+		if alike := k.Sort == "endpoint" || k.Sort == "event" && w.sources.on || delivery && c.p.messages(ref) > 1; !alike { // for copies of a task or a message, or answers at one time
 			w.fail(checkSetup, "%s makes the request %s %s twice at once", c.p.name, c.op, c.about)
 		}
 		c.p.charge(c)

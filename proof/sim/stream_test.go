@@ -83,7 +83,7 @@ func (w *simulation) record() {
 }
 
 // purging reports whether an operator takes messages away: in one seed in eight, in which
-// tokens get lost on their way as well. The checks of the final state show that all come back.
+// tasks get lost on their way as well. The checks of the final state show that all come back.
 func (w *simulation) purging() bool { return w.seed%8 == 3 }
 
 // drawLosses makes the seed one with losses.
@@ -110,7 +110,7 @@ func (w *simulation) purge() {
 			w.note("an operator purges the lane %s", lanes[i])
 			w.count("lanes purged")
 			for _, m := range w.queue.Purge(lanes[i]) {
-				if before, replay := m.Token.Delivery.Predecessor(); replay && m.Token.ReplayRequest.Redrive {
+				if before, replay := m.Task.Delivery.Predecessor(); replay && m.Task.ReplayRequest.Redrive {
 					w.purged[before] = true // a purged letter
 				}
 			}

@@ -8,31 +8,31 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Seven in eight seeds run without the sweeper, which would hide lost tokens: see purging.
+// Seven in eight seeds run without the sweeper, which would hide lost tasks: see purging.
 
 const (
 	sweepEvery  = 5 * time.Minute
 	sweepWithin = 15*time.Minute + sweepEvery + time.Minute // from OverdueFrom to the sweeper's look
 )
 
-// TestSweeper_BringsLostTokensBack: tokens are lost at random, first tokens as well. The
+// TestSweeper_BringsLostTasksBack: tasks are lost at random, first tasks as well. The
 // sweeper looks at each overdue delivery within its bound, and all deliveries end.
-func TestSweeper_BringsLostTokensBack(t *testing.T) {
+func TestSweeper_BringsLostTasksBack(t *testing.T) {
 	t.Parallel()
 
 	sum := sweepSeeds(t, true)
-	if sum["tokens lost"] < 20 || sum["tokens by the sweeper"] < sum["tokens lost"]/2 {
-		t.Errorf("%d tokens lost, %d by the sweeper; want many", sum["tokens lost"], sum["tokens by the sweeper"])
+	if sum["tasks lost"] < 20 || sum["tasks by the sweeper"] < sum["tasks lost"]/2 {
+		t.Errorf("%d tasks lost, %d by the sweeper; want many", sum["tasks lost"], sum["tasks by the sweeper"])
 	}
 }
 
 // TestSweeper_SavesNothingWithoutALoss: limits, throttles, circuits and operators delay
-// tokens, and the sweeper takes none of them for lost.
+// tasks, and the sweeper takes none of them for lost.
 func TestSweeper_SavesNothingWithoutALoss(t *testing.T) {
 	t.Parallel()
 
-	if sum := sweepSeeds(t, false); sum["tokens by the sweeper"] > 0 || sum["sweeps"] == 0 {
-		t.Errorf("%d tokens by %d sweeps; want none by some", sum["tokens by the sweeper"], sum["sweeps"])
+	if sum := sweepSeeds(t, false); sum["tasks by the sweeper"] > 0 || sum["sweeps"] == 0 {
+		t.Errorf("%d tasks by %d sweeps; want none by some", sum["tasks by the sweeper"], sum["sweeps"])
 	}
 }
 
@@ -52,7 +52,7 @@ func sweepSeeds(t *testing.T, losing bool) map[string]int {
 		if w.broken != "" {
 			t.Errorf("seed %d, level %s: %s", seed, w.level.name, w.broken)
 		}
-		for _, what := range []string{"tokens lost", "first tokens lost", "tokens by the sweeper", "sweeps"} {
+		for _, what := range []string{"tasks lost", "first tasks lost", "tasks by the sweeper", "sweeps"} {
 			sum[what] += w.counts[what]
 		}
 	}
@@ -60,9 +60,9 @@ func sweepSeeds(t *testing.T, losing bool) map[string]int {
 	return sum
 }
 
-// loses reports whether the token is lost, until the end of the faults: one in five without
+// loses reports whether the task is lost, until the end of the faults: one in five without
 // other faults, one in 20 beside them.
-func (p *process) loses(t hook.Token) bool {
+func (p *process) loses(t hook.Task) bool {
 	rate := 0.05
 	if p.calm {
 		rate = 0.2
@@ -70,9 +70,9 @@ func (p *process) loses(t hook.Token) bool {
 	if !p.losing || p.quiet || !p.chance(rate) {
 		return false
 	}
-	p.count("tokens lost")
+	p.count("tasks lost")
 	if t.Attempt == 1 {
-		p.count("first tokens lost")
+		p.count("first tasks lost")
 	}
 	return true
 }
@@ -94,14 +94,14 @@ func (w *simulation) planSweep() {
 	})
 }
 
-// sweepQueue counts the tokens of the sweeper.
+// sweepQueue counts the tasks of the sweeper.
 type sweepQueue struct{ ports }
 
-func (q sweepQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	for range tokens {
-		q.p.count("tokens by the sweeper")
+func (q sweepQueue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+	for range tasks {
+		q.p.count("tasks by the sweeper")
 	}
-	return q.ports.Send(ctx, lane, tokens, delay)
+	return q.ports.Send(ctx, lane, tasks, delay)
 }
 
 // checkSwept: without other faults, and an hour after the last one and a restore, no delivery is overdue

@@ -174,7 +174,7 @@ func (p *process) contents(r *table.Call) string {
 		return about
 	}
 	if ref, ok := deliveryOf(r.Keys[0]); ok && p.messages(ref) > 1 {
-		about += p.tokens(r)
+		about += p.tasks(r)
 	}
 	switch in := r.Input.(type) {
 	case *dynamodb.UpdateItemInput:
@@ -199,9 +199,9 @@ func (p *process) contents(r *table.Call) string {
 	return about
 }
 
-// tokens returns which tokens of the batch a write of a delivery names. Writes for two copies
+// tasks returns which tasks of the batch a write of a delivery names. Writes for two copies
 // of one message are the same.
-func (p *process) tokens(r *table.Call) (all string) {
+func (p *process) tasks(r *table.Call) (all string) {
 	var written string
 	switch in := r.Input.(type) {
 	case *dynamodb.PutItemInput:
@@ -219,7 +219,7 @@ func (p *process) tokens(r *table.Call) (all string) {
 		}
 	}
 	for i, m := range p.batch {
-		if strings.Contains(written, m.Token.Nonce) {
+		if strings.Contains(written, m.Task.Nonce) {
 			all += fmt.Sprintf(" %d.", i+1)
 		}
 	}
@@ -258,15 +258,15 @@ func signs(in *dynamodb.UpdateItemInput) map[string]string {
 	return signs
 }
 
-// holders returns the deliveries of the process's tokens in a change of places, with + or -.
+// holders returns the deliveries of the process's tasks in a change of places, with + or -.
 // The names of holders have random nonces.
 func (p *process) holders(in *dynamodb.UpdateItemInput) string {
 	signs := signs(in)
 	var all []string
 	for _, m := range p.batch {
-		due := admission.Due{Delivery: m.Token.Delivery.DeliveryID, Attempt: m.Token.Attempt, Nonce: m.Token.Nonce}
+		due := admission.Due{Delivery: m.Task.Delivery.DeliveryID, Attempt: m.Task.Attempt, Nonce: m.Task.Nonce}
 		if sign := signs[due.PlaceKey()]; sign != "" {
-			all = append(all, sign+m.Token.Delivery.String())
+			all = append(all, sign+m.Task.Delivery.String())
 		}
 	}
 	slices.Sort(all)

@@ -2,9 +2,9 @@ package sim_test
 
 import "time"
 
-// In one seed in eight, attempts often have two tokens: clients without an answer post again, answers
-// to messages are lost, and processes die between the record and the next token. Few batches run at
-// once, so both tokens often come in one. Operators redrive dead letters as soon as they are sent,
+// In one seed in eight, attempts often have two tasks: clients without an answer post again, answers
+// to messages are lost, and processes die between the record and the next task. Few batches run at
+// once, so both tasks often come in one. Operators redrive dead letters as soon as they are sent,
 // often before the record of the death.
 
 // drawTwins sets the rates of such a seed.

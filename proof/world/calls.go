@@ -18,10 +18,10 @@ import (
 type Calls struct {
 	// Fail is asked before each call of the function under test. Its error fails the call; nil: no call fails.
 	Fail func(call string, id hook.EndpointID) error
-	// Refuse is asked about each token before the queue takes it, with its index
-	// in the request; nil: the queue takes every token.
-	Refuse func(i int, token hook.Token) error
-	// Twice lets the queue deliver each token of the function under test twice.
+	// Refuse is asked about each task before the queue takes it, with its index
+	// in the request; nil: the queue takes every task.
+	Refuse func(i int, task hook.Task) error
+	// Twice lets the queue deliver each task of the function under test twice.
 	Twice  bool
 	mu     sync.Mutex
 	n      map[string]int

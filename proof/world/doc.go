@@ -23,7 +23,7 @@
 // The use cases keep nothing between invocations, so a restart loses only the
 // local variables of the invocation:
 //   - the responses of requests that no record holds yet: the next process sends the request again;
-//   - the tokens, circuit checks and job messages that no queue holds yet;
+//   - the tasks, circuit checks and job messages that no queue holds yet;
 //   - the rate slots and in-flight leases that the dead process took: a lease expires by itself.
 //
 // A restart keeps the store, the queues, the schedules, the dead letters, the

@@ -44,7 +44,7 @@ func TestAdmin_findsAForgottenDelivery(t *testing.T) {
 			w := world.New(t, world.Options{Function: world.Breaker, Circuits: true})
 			e := w.Endpoint(func(e *hook.Endpoint) { e.Status = tt.from })
 			d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-time.Minute), e), e.Target())
-			d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+			d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 			w.Save(d)
 			record := w.Circuit(e)
 			record.Waiting, record.AttendAt, record.EmptySince = false, time.Time{}, time.Time{} // forgotten

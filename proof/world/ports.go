@@ -14,18 +14,18 @@ import (
 // of the function under test.
 type ports struct{ w *World }
 
-// Send is an effect, with the tokens that the queue does not refuse.
-func (p ports) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	errs := make([]error, len(tokens))
-	err := p.w.call(ctx, "send", tokens[0].Delivery.Endpoint, tokens[0].Delivery.String(), true, func() error {
+// Send is an effect, with the tasks that the queue does not refuse.
+func (p ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+	errs := make([]error, len(tasks))
+	err := p.w.call(ctx, "send", tasks[0].Delivery.Endpoint, tasks[0].Delivery.String(), true, func() error {
 		underTest := ctx.Value(functionKey{}) == p.w.options.Function
-		var taken []hook.Token
-		for i, token := range tokens {
+		var taken []hook.Task
+		for i, task := range tasks {
 			if underTest && p.w.Calls.Refuse != nil {
-				errs[i] = p.w.Calls.Refuse(i, token)
+				errs[i] = p.w.Calls.Refuse(i, task)
 			}
 			if errs[i] == nil {
-				taken = append(taken, token)
+				taken = append(taken, task)
 			}
 		}
 		if underTest && p.w.Calls.Twice {
@@ -54,8 +54,8 @@ func (p ports) Visible(ctx context.Context, lane hook.Lane) (n int, err error) {
 }
 
 // At is an effect.
-func (p ports) At(ctx context.Context, token hook.Token, at time.Time) error {
-	return p.w.call(ctx, "schedule", token.Delivery.Endpoint, token.Delivery.String(), true, func() error { return p.w.Schedules.At(ctx, token, at) })
+func (p ports) At(ctx context.Context, task hook.Task, at time.Time) error {
+	return p.w.call(ctx, "schedule", task.Delivery.Endpoint, task.Delivery.String(), true, func() error { return p.w.Schedules.At(ctx, task, at) })
 }
 
 // Enqueue is an effect.

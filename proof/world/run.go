@@ -101,7 +101,7 @@ func (w *World) CheckCircuits() {
 		switch err := errors.Join(errs...); {
 		case w.Crash.Restart(): // the check becomes visible again
 		case err != nil:
-			w.T.Errorf("breaker of %+v = %v", m.CircuitTask, err)
+			w.T.Errorf("breaker of %+v = %v", m.CircuitMessage, err)
 		default:
 			w.CircuitQueue.Delete(m.ID)
 		}
@@ -180,7 +180,7 @@ func (w *World) next() Earliest {
 	var next Earliest
 	for _, lane := range hook.Lanes() {
 		at, ok := w.Queue.NextOf(lane)
-		if ok && lane == hook.LaneCoalesce { // an invocation gathers tokens
+		if ok && lane == hook.LaneCoalesce { // an invocation gathers tasks
 			at = at.Add(hook.CoalesceGather)
 		}
 		next.Consider(at, ok)

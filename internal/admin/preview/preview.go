@@ -206,8 +206,8 @@ func (p *Previewer) problems(ctx context.Context, event *hook.Event) ([]hook.Fie
 // request returns the signed request.
 func (p *Previewer) request(ctx context.Context, e *hook.Endpoint, event *hook.Event) (send.Prepared, string, error) {
 	d := hook.QueuedDelivery(*event, e.Target())
-	token := hook.NewToken(event.Tenant, d.Ref(), 1)
-	subject := &settlement.Subject{Token: token, Event: event, Endpoint: e, Delivery: &d}
+	task := hook.NewTask(event.Tenant, d.Ref(), 1)
+	subject := &settlement.Subject{Task: task, Event: event, Endpoint: e, Delivery: &d}
 	var content shape.Content
 	of := event
 	if e.Coalesce.On() {
@@ -225,7 +225,7 @@ func (p *Previewer) request(ctx context.Context, e *hook.Endpoint, event *hook.E
 		return send.Prepared{}, "", err
 	}
 	prepared := p.Signer.Prepare(send.Request{
-		Endpoint: e, Own: masked(e), Keys: keys, Event: of, Content: content, Delivery: d.ID, Attempt: token.Attempt,
+		Endpoint: e, Own: masked(e), Keys: keys, Event: of, Content: content, Delivery: d.ID, Attempt: task.Attempt,
 	})
 	return prepared, content.Version, nil
 }

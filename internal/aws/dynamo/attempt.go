@@ -64,7 +64,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	return attempts, nil
 }
 
-// attemptKeys includes the first attempt of a delivery that succeeded at once: if two tokens made
+// attemptKeys includes the first attempt of a delivery that succeeded at once: if two tasks made
 // that attempt, one may have recorded a failure before the success of the other.
 func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 	for _, d := range deliveries {

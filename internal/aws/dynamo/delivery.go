@@ -122,7 +122,7 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 }
 
 // SaveDelivery makes one conditional write, or one transaction with the attempt.
-// After CodeConflict, the stored token shows whether an earlier try of the same
+// After CodeConflict, the stored task shows whether an earlier try of the same
 // call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()

@@ -23,7 +23,7 @@ func TestStore_TranslatesErrors(t *testing.T) {
 		return s.PutKey(ctx, hook.APIKey{ID: "key_1", Hash: "h"})
 	}
 	load := func(ctx context.Context, s *dynamo.Store) error {
-		_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
+		_, err := s.Load(ctx, []hook.Task{hook.NewTask("acme", delivery(0).Ref(), 1)})
 		return err
 	}
 	list := func(ctx context.Context, s *dynamo.Store) error {
@@ -171,7 +171,7 @@ func TestStore_Load_GivesUpWhenTheContextIsDone(t *testing.T) {
 			cancel()
 		}
 	}
-	_, err := store.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
+	_, err := store.Load(ctx, []hook.Task{hook.NewTask("acme", delivery(0).Ref(), 1)})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Load(never complete) = %v; want unavailable", err)
 	}
@@ -188,10 +188,10 @@ func TestStore_Load_GivesUpWhenKeysStayUnprocessed(t *testing.T) {
 		waits++
 		return nil
 	}
-	token := hook.NewToken("acme", delivery(0).Ref(), 1)
-	snapshot, err := store.Load(t.Context(), []hook.Token{token})
-	if err != nil || hook.CodeOf(snapshot.Faults[token]) != hook.CodeUnavailable {
-		t.Errorf("Load(never complete) = %v, with the faults %v; want the token unavailable", err, snapshot.Faults)
+	task := hook.NewTask("acme", delivery(0).Ref(), 1)
+	snapshot, err := store.Load(t.Context(), []hook.Task{task})
+	if err != nil || hook.CodeOf(snapshot.Faults[task]) != hook.CodeUnavailable {
+		t.Errorf("Load(never complete) = %v, with the faults %v; want the task unavailable", err, snapshot.Faults)
 	}
 	if len(w.sent()) != 10 || waits != 9 {
 		t.Errorf("Load(never complete) sent %d requests with %d waits; want 10 and 9", len(w.sent()), waits)

@@ -70,9 +70,9 @@ func reported(s *dynamo.Store) *int {
 	return n
 }
 
-// A record of a later build, met after a rollback or during a deployment, fails only the tokens
+// A record of a later build, met after a rollback or during a deployment, fails only the tasks
 // that name it. So does a throttled partition.
-func TestLoad_aFaultFailsItsTokensAlone(t *testing.T) {
+func TestLoad_aFaultFailsItsTasksAlone(t *testing.T) {
 	t.Parallel()
 
 	mine, other := delivery(0), ofGlobex()
@@ -114,13 +114,13 @@ func TestLoad_aFaultFailsItsTokensAlone(t *testing.T) {
 
 			_, s := newWire(t, encoded(t, tt.answer))
 			n := reported(s)
-			failed := mine.NextToken()
-			snapshot, err := s.Load(t.Context(), []hook.Token{failed, other.NextToken()})
+			failed := mine.NextTask()
+			snapshot, err := s.Load(t.Context(), []hook.Task{failed, other.NextTask()})
 			if err != nil || snapshot.Deliveries[other.Ref()] == nil || len(snapshot.Faults) != 1 {
-				t.Fatalf("Load() = %v, with the faults %v; want the records of the other token", err, snapshot.Faults)
+				t.Fatalf("Load() = %v, with the faults %v; want the records of the other task", err, snapshot.Faults)
 			}
 			if fault := snapshot.Faults[failed]; hook.CodeOf(fault) != tt.want || !strings.Contains(fault.Error(), string(endpointID)) {
-				t.Errorf("fault of the token = %v; want %s with the record", fault, tt.want)
+				t.Errorf("fault of the task = %v; want %s with the record", fault, tt.want)
 			}
 			if tt.reported != (*n > 0) {
 				t.Errorf("%d reports; want one: %t", *n, tt.reported)
@@ -185,7 +185,7 @@ func TestLists_leaveOutRecordsOfLaterBuilds(t *testing.T) {
 }
 
 // An endpoint with a word of a later build still gets its events. They wait in the queue, and an
-// unwanted token does less harm than a missing one.
+// unwanted task does less harm than a missing one.
 func TestListing_keepsEndpointsOfLaterBuilds(t *testing.T) {
 	t.Parallel()
 

@@ -102,7 +102,7 @@ func ownedBy(items []map[string]types.AttributeValue, tenant hook.TenantID) []ma
 
 // endpoints decodes the endpoints of a list, in the order of their ids. A word that this build
 // does not know is left out of the endpoint, which still gets its events; Load then fails only
-// the tokens of that endpoint.
+// the tasks of that endpoint.
 func (s *Store) endpoints(ctx context.Context, items []map[string]types.AttributeValue) []hook.Endpoint {
 	endpoints := make([]hook.Endpoint, 0, len(items))
 	for _, item := range items {

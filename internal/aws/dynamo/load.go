@@ -17,12 +17,12 @@ import (
 	"surehook.example/surehook/internal/store"
 )
 
-// Load makes one batch read per 100 items: a token needs 4 items, and one more each for a
-// replay and for a claimed slot, so one request serves at least 16 tokens. The endpoint's
+// Load makes one batch read per 100 items: a task needs 4 items, and one more each for a
+// replay and for a claimed slot, so one request serves at least 16 tasks. The endpoint's
 // key does not name the tenant, so Load drops endpoints of other tenants than the
-// tokens' own.
-func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
-	const op = "load tokens"
+// tasks' own.
+func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, error) {
+	const op = "load tasks"
 	var wanted []key
 	owned := make(map[owner]bool)
 	snapshot := deliver.Snapshot{
@@ -32,7 +32,7 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		Limits:     make(map[hook.EndpointID]admission.Limits),
 	}
-	for _, t := range tokens {
+	for _, t := range tasks {
 		wanted = append(wanted, keysOf(t)...)
 		owned[owner{t.Tenant, t.Delivery.Endpoint}] = true
 		if t.Slot {
@@ -48,11 +48,11 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 			faults[s.unreadable(ctx, item, err)] = err
 		}
 	}
-	for _, t := range tokens {
+	for _, t := range tasks {
 		for _, k := range keysOf(t) {
 			if err := faults[k]; err != nil {
 				if snapshot.Faults == nil {
-					snapshot.Faults = make(map[hook.Token]error)
+					snapshot.Faults = make(map[hook.Task]error)
 				}
 				snapshot.Faults[t] = translate(fmt.Errorf("%s %s: %w", k.PK, k.SK, err), op)
 				break
@@ -63,8 +63,8 @@ func (s *Store) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	return snapshot, nil
 }
 
-// keysOf returns the keys of the records for the token.
-func keysOf(t hook.Token) []key {
+// keysOf returns the keys of the records for the task.
+func keysOf(t hook.Task) []key {
 	keys := []key{eventKey(t.Delivery.Event), endpointKey(t.Delivery.Endpoint), circuitKey(t.Delivery.Endpoint), deliveryKey(t.Delivery)}
 	if before, ok := t.Delivery.Predecessor(); ok {
 		keys = append(keys, deliveryKey(before))
@@ -75,7 +75,7 @@ func keysOf(t hook.Token) []key {
 	return keys
 }
 
-// owner is a tenant and an endpoint named by a token.
+// owner is a tenant and an endpoint named by a task.
 type owner struct {
 	tenant   hook.TenantID
 	endpoint hook.EndpointID

@@ -268,7 +268,7 @@ func TestStore_ReadsAreConsistent(t *testing.T) {
 		flag     []any // path to ConsistentRead in the request
 	}{
 		{name: "Load", op: "BatchGetItem", call: func(ctx context.Context, s *dynamo.Store) error {
-			_, err := s.Load(ctx, []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
+			_, err := s.Load(ctx, []hook.Task{hook.NewTask("acme", delivery(0).Ref(), 1)})
 			return err
 		}, flag: []any{"RequestItems", "table", "ConsistentRead"}},
 		{name: "Event", op: "GetItem", call: func(ctx context.Context, s *dynamo.Store) error {
@@ -351,29 +351,29 @@ func TestStore_Load_ReadsABatchInOneRequest(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
-		name               string
-		tokens, generation int
-		want               int
+		name              string
+		tasks, generation int
+		want              int
 	}{
-		{name: "the event, endpoint, circuit and delivery of each", tokens: 25, generation: 1, want: 100},
-		{name: "for replays, the previous delivery, too", tokens: 20, generation: 2, want: 100},
+		{name: "the event, endpoint, circuit and delivery of each", tasks: 25, generation: 1, want: 100},
+		{name: "for replays, the previous delivery, too", tasks: 20, generation: 2, want: 100},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			tokens := make([]hook.Token, tt.tokens) // distinct events and endpoints
-			for i := range tokens {
+			tasks := make([]hook.Task, tt.tasks) // distinct events and endpoints
+			for i := range tasks {
 				id := delivery(0).Ref()
 				id.Event, id.Endpoint, id.Generation = hook.EventID(fmt.Sprintf("evt_%d", i)), hook.NewEndpointID(), tt.generation
-				tokens[i] = hook.NewToken("acme", id, 1)
+				tasks[i] = hook.NewTask("acme", id, 1)
 			}
 			w, store := newWire(t)
-			if _, err := store.Load(t.Context(), tokens); err != nil {
+			if _, err := store.Load(t.Context(), tasks); err != nil {
 				t.Fatal(err)
 			}
 			if keys, _ := w.only(t).body.at("RequestItems", "table", "Keys").([]any); len(keys) != tt.want {
-				t.Errorf("Load(%d tokens) reads %d items; want %d", tt.tokens, len(keys), tt.want)
+				t.Errorf("Load(%d tasks) reads %d items; want %d", tt.tasks, len(keys), tt.want)
 			}
 		})
 	}
@@ -394,9 +394,9 @@ func TestStore_AnotherTenantsEndpointIsNotFound(t *testing.T) {
 
 	_, store = newWire(t, answer{body: `{"Responses":{"table":[` + item + `]}}`})
 	for tenant, want := range map[hook.TenantID]int{"acme": 0, "globex": 1} {
-		got, err := store.Load(t.Context(), []hook.Token{hook.NewToken(tenant, delivery(0).Ref(), 1)})
+		got, err := store.Load(t.Context(), []hook.Task{hook.NewTask(tenant, delivery(0).Ref(), 1)})
 		if err != nil || len(got.Endpoints) != want {
-			t.Errorf("Load(token of %s) = %v, %v; want %d endpoints", tenant, got.Endpoints, err, want)
+			t.Errorf("Load(task of %s) = %v, %v; want %d endpoints", tenant, got.Endpoints, err, want)
 		}
 	}
 
@@ -473,7 +473,7 @@ func TestStore_Load_RequestsUnprocessedKeysAgain(t *testing.T) {
 		answer{body: `{"Responses":{},"UnprocessedKeys":{"table":{"Keys":[` + left + `],"ConsistentRead":true}}}`},
 		answer{body: `{"Responses":{"table":[` + item + `]}}`},
 	)
-	got, err := store.Load(t.Context(), []hook.Token{hook.NewToken("acme", delivery(0).Ref(), 1)})
+	got, err := store.Load(t.Context(), []hook.Task{hook.NewTask("acme", delivery(0).Ref(), 1)})
 	if err != nil || got.Endpoints[endpointID].Version != 2 {
 		t.Errorf("Load() = %v, %v; want the endpoint of the second answer", got, err)
 	}

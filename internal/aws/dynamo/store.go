@@ -33,10 +33,10 @@ import (
 // # Lost answers
 //
 // The SDK repeats a request after a lost answer. A repeated transaction succeeds, because
-// the SDK gives it a token. A repeated conditional write meets its own first write: circuits,
+// the SDK gives it a task. A repeated conditional write meets its own first write: circuits,
 // jobs and erasures name the writer of each version, so their writes recognize themselves.
 // PutEvent, SaveDelivery and ChangeLimits return CodeConflict; callers recognize their own
-// write by the event's nonce, the delivery's token or the lease.
+// write by the event's nonce, the delivery's task or the lease.
 type Store struct {
 	// Wait blocks between two requests for unprocessed keys; nil: by the real clock.
 	Wait store.Wait

@@ -1,8 +1,8 @@
-// Package scheduler holds tokens in one-time schedules of Amazon EventBridge
+// Package scheduler holds tasks in one-time schedules of Amazon EventBridge
 // Scheduler, beyond the longest delay of a queue.
 //
-// The package maps tokens to schedules. Callers choose the time, and function
-// deliver receives the tokens from the retry lane. The contract of [Schedules] is
+// The package maps tasks to schedules. Callers choose the time, and function
+// deliver receives the tasks from the retry lane. The contract of [Schedules] is
 // documented at the port settle.Schedules.
 package scheduler
 
@@ -26,7 +26,7 @@ const (
 	callTimeout = 10 * time.Second // per request, retries of the SDK included
 
 	// Both values are the maximum of the service. It retries a failed target for up to a day, and
-	// then sends the token to DeadLetterARN.
+	// then sends the task to DeadLetterARN.
 	targetRetries = 185
 	targetMaxAge  = 24 * 60 * 60 // seconds
 )
@@ -36,7 +36,7 @@ type Config struct {
 	Group         string // schedule group
 	RoleARN       string // role that may send to both queues
 	TargetARN     string // queue of the retry lane
-	DeadLetterARN string // queue for tokens that the target did not take
+	DeadLetterARN string // queue for tasks that the target did not take
 }
 
 // Schedules creates schedules. Schedules is safe for concurrent use.
@@ -61,17 +61,17 @@ func New(cfg aws.Config, c Config) *Schedules {
 //
 // The message has no MessageGroupId, because EventBridge Scheduler supports it only
 // for FIFO queues. A fair queue treats the message as a group of its own.
-func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) error {
-	body, err := token.Encode()
+func (s *Schedules) At(ctx context.Context, task hook.Task, at time.Time) error {
+	body, err := task.Encode()
 	if err != nil {
-		return fmt.Errorf("schedule attempt %d of %s: %w", token.Attempt, token.Delivery, err)
+		return fmt.Errorf("schedule attempt %d of %s: %w", task.Attempt, task.Delivery, err)
 	}
 	at = wholeSecond(at)
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
 	_, err = s.client.CreateSchedule(ctx, &awsscheduler.CreateScheduleInput{
-		Name:                       aws.String(settle.ScheduleName(token, at)),
+		Name:                       aws.String(settle.ScheduleName(task, at)),
 		GroupName:                  aws.String(s.cfg.Group),
 		ScheduleExpression:         aws.String(at.Format("at(2006-01-02T15:04:05)")),
 		ScheduleExpressionTimezone: aws.String("UTC"),
@@ -92,7 +92,7 @@ func (s *Schedules) At(ctx context.Context, token hook.Token, at time.Time) erro
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("schedule attempt %d of %s: %w", token.Attempt, token.Delivery, translate(ctx, err))
+		return fmt.Errorf("schedule attempt %d of %s: %w", task.Attempt, task.Delivery, translate(ctx, err))
 	}
 	return nil
 }

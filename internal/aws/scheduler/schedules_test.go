@@ -18,7 +18,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-var longest = hook.Token{
+var longest = hook.Task{
 	Delivery: hook.DeliveryRef{
 		DeliveryID: hook.DeliveryID{
 			Event:      "evt_01h455vb4pex5vsknk084sn02q",
@@ -131,26 +131,26 @@ func TestSchedules_At_NamesAreUnique(t *testing.T) {
 	t.Parallel()
 
 	at := time.Unix(1<<31, 0)
-	changed := func(change func(t *hook.Token)) hook.Token {
-		token := longest
-		change(&token)
-		return token
+	changed := func(change func(t *hook.Task)) hook.Task {
+		task := longest
+		change(&task)
+		return task
 	}
 	tests := []struct {
-		name  string
-		token hook.Token
-		at    time.Time
-		same  bool
+		name string
+		task hook.Task
+		at   time.Time
+		same bool
 	}{
-		{name: "the same schedule", token: longest, at: at, same: true},
-		{name: "the same second", token: longest, at: at.Add(1 - time.Second), same: true},
-		{name: "the token has a rate slot", token: changed(func(t *hook.Token) { t.Reserved = true }), at: at, same: true},
-		{name: "another second", token: longest, at: at.Add(1)},
-		{name: "another nonce", token: changed(func(t *hook.Token) { t.Nonce = "m" }), at: at},
-		{name: "another attempt", token: changed(func(t *hook.Token) { t.Attempt-- }), at: at},
-		{name: "another generation", token: changed(func(t *hook.Token) { t.Delivery.Generation-- }), at: at},
-		{name: "another endpoint", token: changed(func(t *hook.Token) { t.Delivery.Endpoint = "ep_0123456789abcdeg" }), at: at},
-		{name: "another event", token: changed(func(t *hook.Token) { t.Delivery.Event = "evt_01h455vb4pex5vsknk084sn02r" }), at: at},
+		{name: "the same schedule", task: longest, at: at, same: true},
+		{name: "the same second", task: longest, at: at.Add(1 - time.Second), same: true},
+		{name: "the task has a rate slot", task: changed(func(t *hook.Task) { t.Reserved = true }), at: at, same: true},
+		{name: "another second", task: longest, at: at.Add(1)},
+		{name: "another nonce", task: changed(func(t *hook.Task) { t.Nonce = "m" }), at: at},
+		{name: "another attempt", task: changed(func(t *hook.Task) { t.Attempt-- }), at: at},
+		{name: "another generation", task: changed(func(t *hook.Task) { t.Delivery.Generation-- }), at: at},
+		{name: "another endpoint", task: changed(func(t *hook.Task) { t.Delivery.Endpoint = "ep_0123456789abcdeg" }), at: at},
+		{name: "another event", task: changed(func(t *hook.Task) { t.Delivery.Event = "evt_01h455vb4pex5vsknk084sn02r" }), at: at},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,7 +161,7 @@ func TestSchedules_At_NamesAreUnique(t *testing.T) {
 				t.Fatal(err)
 			}
 			first := got.Path
-			if err := schedules.At(t.Context(), tt.token, tt.at); err != nil {
+			if err := schedules.At(t.Context(), tt.task, tt.at); err != nil {
 				t.Fatal(err)
 			}
 			if (got.Path == first) != tt.same {

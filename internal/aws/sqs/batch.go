@@ -19,20 +19,20 @@ const (
 	firstWait = 100 * time.Millisecond // after the first try; doubled after each further try
 )
 
-// batch is at most batchSize tokens for one queue.
+// batch is at most batchSize tasks for one queue.
 type batch struct {
-	queue  *Queue
-	to     route
-	tokens []hook.Token
-	errs   []error // one per token; nil: sent
+	queue *Queue
+	to    route
+	tasks []hook.Task
+	errs  []error // one per task; nil: sent
 }
 
-// send sends the tokens and retries messages that were rejected through no fault of the sender.
+// send sends the tasks and retries messages that were rejected through no fault of the sender.
 // It does not retry a failed request, because the SDK does.
 func (b batch) send(ctx context.Context) {
-	pending := make([]types.SendMessageBatchRequestEntry, 0, len(b.tokens))
-	for i, token := range b.tokens {
-		body, err := token.Encode()
+	pending := make([]types.SendMessageBatchRequestEntry, 0, len(b.tasks))
+	for i, task := range b.tasks {
+		body, err := task.Encode()
 		if err != nil {
 			b.errs[i] = err
 			continue
@@ -40,7 +40,7 @@ func (b batch) send(ctx context.Context) {
 		pending = append(pending, types.SendMessageBatchRequestEntry{
 			Id:             aws.String(strconv.Itoa(i)),
 			MessageBody:    aws.String(body),
-			MessageGroupId: aws.String(token.Group()),
+			MessageGroupId: aws.String(task.Group()),
 			DelaySeconds:   b.to.delay,
 		})
 	}
@@ -110,7 +110,7 @@ func translateEntry(f types.BatchResultErrorEntry) error {
 func (b batch) record(id *string, err error) {
 	i, _ := strconv.Atoi(*id) // send created the id
 	if err != nil {
-		err = fmt.Errorf("send token of %s to the %s lane: %w", b.tokens[i].Delivery, b.to.lane, err)
+		err = fmt.Errorf("send task of %s to the %s lane: %w", b.tasks[i].Delivery, b.to.lane, err)
 	}
 	b.errs[i] = err
 }

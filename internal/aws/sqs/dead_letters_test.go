@@ -15,7 +15,7 @@ func TestDeadLetters_Send_SendsTheLetter(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	id := tokens(t, 1)[0].Delivery
+	id := tasks(t, 1)[0].Delivery
 	letter := hook.DeadLetter{Delivery: id, Endpoint: id.Endpoint, Reason: hook.ReasonExhausted, Attempts: 7}
 	if err := b.deadLetters.Send(t.Context(), letter); err != nil {
 		t.Fatalf("Send(%s) = %v; want nil", id, err)

@@ -159,24 +159,24 @@ func configOf(server *httptest.Server) aws.Config {
 	}
 }
 
-func tokens(t *testing.T, n int) []hook.Token {
+func tasks(t *testing.T, n int) []hook.Task {
 	t.Helper()
 
-	var tokens []hook.Token
+	var tasks []hook.Task
 	for range n {
 		event, err := hook.NewEventID()
 		if err != nil {
 			t.Fatal(err)
 		}
-		tokens = append(tokens, hook.NewToken("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, AcceptedAt: 1}, 1))
+		tasks = append(tasks, hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, AcceptedAt: 1}, 1))
 	}
-	return tokens
+	return tasks
 }
 
-func encode(t *testing.T, token hook.Token) string {
+func encode(t *testing.T, task hook.Task) string {
 	t.Helper()
 
-	body, err := token.Encode()
+	body, err := task.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

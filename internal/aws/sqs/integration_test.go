@@ -132,8 +132,8 @@ func TestDepths_OnEmulators(t *testing.T) {
 		urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry")}
 		queue := sqs.New(cfg, urls)
 		send := func(lane hook.Lane, n int, delay time.Duration) {
-			if errs := queue.Send(t.Context(), lane, tokens(t, n), delay); errs != nil {
-				t.Fatalf("Send(%s, %d tokens) = %v; want nil", lane, n, errs)
+			if errs := queue.Send(t.Context(), lane, tasks(t, n), delay); errs != nil {
+				t.Fatalf("Send(%s, %d tasks) = %v; want nil", lane, n, errs)
 			}
 		}
 		send(hook.LaneLive, 3, 0)
@@ -167,7 +167,7 @@ func TestVisibility_OnEmulators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if errs := sqs.New(cfg, sqs.URLs{Live: url}).Send(t.Context(), hook.LaneLive, tokens(t, 1), 0); errs != nil {
+		if errs := sqs.New(cfg, sqs.URLs{Live: url}).Send(t.Context(), hook.LaneLive, tasks(t, 1), 0); errs != nil {
 			t.Fatal(errs)
 		}
 		hidden, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, VisibilityTimeout: 600})

@@ -1,4 +1,4 @@
-// Package sqs sends tokens, dead letters, circuit checks and replay jobs on Amazon
+// Package sqs sends tasks, dead letters, circuit checks and replay jobs on Amazon
 // SQS, receives dead letters, and reads the depths of queues.
 //
 // Lambda receives from the other queues. The contracts of the types are
@@ -6,7 +6,7 @@
 //
 // # Message groups
 //
-// Every message carries a MessageGroupId: hook.Token.Group for tokens, the endpoint for
+// Every message carries a MessageGroupId: hook.Task.Group for tasks, the endpoint for
 // dead letters and circuit checks, and the tenant for replay jobs. Group ids turn a standard queue into a fair queue: a group with
 // many or slow messages does not delay the messages of other groups.
 //
@@ -49,7 +49,7 @@ type URLs struct {
 	Coalesce string
 }
 
-// Queue sends tokens to the lanes. Queue is safe for concurrent use.
+// Queue sends tasks to the lanes. Queue is safe for concurrent use.
 type Queue struct {
 	// Wait blocks for d. Wait returns an error when ctx ends first.
 	Wait func(ctx context.Context, d time.Duration) error
@@ -70,15 +70,15 @@ func New(cfg aws.Config, urls URLs) *Queue {
 	}
 }
 
-// Send sends batches of 10 tokens, at most 8 batches at once. Send retries
+// Send sends batches of 10 tasks, at most 8 batches at once. Send retries
 // rejected messages up to 3 times, unless SQS reports a fault of the sender.
 //
 // A delay of 0 is the default delay of the queue, so the queue's default must be 0.
-func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	if len(tokens) == 0 {
+func (q *Queue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+	if len(tasks) == 0 {
 		return nil
 	}
-	errs := make([]error, len(tokens))
+	errs := make([]error, len(tasks))
 	to, err := q.route(lane, delay)
 	if err != nil {
 		for i := range errs {
@@ -89,12 +89,12 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, d
 
 	var group errgroup.Group
 	group.SetLimit(concurrency)
-	for start := 0; start < len(tokens); start += batchSize {
-		end := min(start+batchSize, len(tokens))
-		b := batch{queue: q, to: to, tokens: tokens[start:end], errs: errs[start:end]}
+	for start := 0; start < len(tasks); start += batchSize {
+		end := min(start+batchSize, len(tasks))
+		b := batch{queue: q, to: to, tasks: tasks[start:end], errs: errs[start:end]}
 		group.Go(func() error {
 			b.send(ctx)
-			return nil // each token has its own error
+			return nil // each task has its own error
 		})
 	}
 	_ = group.Wait()

@@ -18,13 +18,13 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {
+func TestQueue_Send_PutsTasksInBatchesOfTen(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	sent := tokens(t, 25)
+	sent := tasks(t, 25)
 	if errs := b.queue.Send(t.Context(), hook.LaneRetry, sent, 1500*time.Millisecond); errs != nil {
-		t.Fatalf("Send(25 tokens) = %v; want nil", errs)
+		t.Fatalf("Send(25 tasks) = %v; want nil", errs)
 	}
 
 	sizes := map[int]int{}
@@ -43,9 +43,9 @@ func TestQueue_Send_PutsTokensInBatchesOfTen(t *testing.T) {
 		t.Errorf("requests by size (-want +got):\n%s", diff)
 	}
 	want := map[string]entry{}
-	for _, token := range sent {
-		body := encode(t, token)
-		want[body] = entry{MessageBody: body, MessageGroupID: token.Group(), DelaySeconds: 2}
+	for _, task := range sent {
+		body := encode(t, task)
+		want[body] = entry{MessageBody: body, MessageGroupID: task.Group(), DelaySeconds: 2}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("entries (-want +got):\n%s", diff)
@@ -61,7 +61,7 @@ func TestQueue_Send_EachLaneHasItsQueue(t *testing.T) {
 	for _, lane := range hook.Lanes() {
 		want := urls[lane]
 		b := setup(t)
-		if errs := b.queue.Send(t.Context(), lane, tokens(t, 1), 0); errs != nil {
+		if errs := b.queue.Send(t.Context(), lane, tasks(t, 1), 0); errs != nil {
 			t.Fatalf("Send(%s) = %v; want nil", lane, errs)
 		}
 		if got := b.fake.requests[0].QueueURL; got != want {
@@ -89,7 +89,7 @@ func TestQueue_Send_RoundsDelaysUp(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			if errs := b.queue.Send(t.Context(), hook.LaneLive, tokens(t, 1), tt.delay); errs != nil {
+			if errs := b.queue.Send(t.Context(), hook.LaneLive, tasks(t, 1), tt.delay); errs != nil {
 				t.Fatalf("Send(%s) = %v; want nil", tt.delay, errs)
 			}
 			r := b.fake.requests[0]
@@ -121,7 +121,7 @@ func TestQueue_Send_InvalidArgumentsAreInternal(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			errs := sqs.New(aws.Config{}, tt.urls).Send(t.Context(), tt.lane, tokens(t, 2), tt.delay)
+			errs := sqs.New(aws.Config{}, tt.urls).Send(t.Context(), tt.lane, tasks(t, 2), tt.delay)
 			if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
 				t.Errorf("Send(%s, %s) = %v; want two internal errors", tt.lane, tt.delay, errs)
 			}
@@ -137,7 +137,7 @@ func TestQueue_Send_RetriesRejectedEntries(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			sent := tokens(t, 3)
+			sent := tasks(t, 3)
 			hard := encode(t, sent[1])
 			b.fake.refuse = func(body string, n int) (string, bool) {
 				if body == hard && n <= 3 {
@@ -146,7 +146,7 @@ func TestQueue_Send_RetriesRejectedEntries(t *testing.T) {
 				return "", false
 			}
 			if errs := b.queue.Send(t.Context(), hook.LaneLive, sent, 0); errs != nil {
-				t.Errorf("Send(3 tokens) = %v; want nil after the fourth try", errs)
+				t.Errorf("Send(3 tasks) = %v; want nil after the fourth try", errs)
 			}
 			var sizes []int
 			for _, r := range b.fake.requests {
@@ -163,11 +163,11 @@ func TestQueue_Send_RetriesRejectedEntries(t *testing.T) {
 	}
 }
 
-func TestQueue_Send_ReportsEachFailedToken(t *testing.T) {
+func TestQueue_Send_ReportsEachFailedTask(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	sent := tokens(t, 12)
+	sent := tasks(t, 12)
 	busy, lost, wrong := encode(t, sent[3]), encode(t, sent[4]), encode(t, sent[11])
 	b.fake.refuse = func(body string, _ int) (string, bool) {
 		switch body {
@@ -182,33 +182,33 @@ func TestQueue_Send_ReportsEachFailedToken(t *testing.T) {
 	}
 	errs := b.queue.Send(t.Context(), hook.LaneLive, sent, 0)
 	if len(errs) != len(sent) {
-		t.Fatalf("Send(12 tokens) = %v; want 12 entries", errs)
+		t.Fatalf("Send(12 tasks) = %v; want 12 entries", errs)
 	}
 	for i, err := range errs {
 		switch i {
 		case 3:
 			if hook.CodeOf(err) != hook.CodeUnavailable || !strings.Contains(err.Error(), "ServiceUnavailable") {
-				t.Errorf("error of the refused token = %v; want unavailable, naming the code", err)
+				t.Errorf("error of the refused task = %v; want unavailable, naming the code", err)
 			}
 		case 4:
 			if err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
-				t.Errorf("error of the token missing in the answer = %v; want unavailable", err)
+				t.Errorf("error of the task missing in the answer = %v; want unavailable", err)
 			}
 		case 11:
 			if err == nil || hook.CodeOf(err) != hook.CodeInternal {
-				t.Errorf("error of the wrong token = %v; want internal", err)
+				t.Errorf("error of the wrong task = %v; want internal", err)
 			}
 		default:
 			if err != nil {
-				t.Errorf("error of token %d = %v; want nil", i, err)
+				t.Errorf("error of task %d = %v; want nil", i, err)
 			}
 		}
 	}
 	if got := b.fake.seen[busy]; got != 4 {
-		t.Errorf("tries of the refused token = %d; want 4", got)
+		t.Errorf("tries of the refused task = %d; want 4", got)
 	}
 	if got := b.fake.seen[wrong]; got != 1 {
-		t.Errorf("tries of the wrong token = %d; want 1", got)
+		t.Errorf("tries of the wrong task = %d; want 1", got)
 	}
 }
 
@@ -222,11 +222,11 @@ func TestQueue_Send_StopsWhenTheContextEnds(t *testing.T) {
 		cancel()
 		return ctx.Err()
 	}
-	errs := b.queue.Send(ctx, hook.LaneLive, tokens(t, 1), 0)
+	errs := b.queue.Send(ctx, hook.LaneLive, tasks(t, 1), 0)
 	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable || len(b.fake.requests) != 1 {
 		t.Errorf("Send = %v after %d requests; want unavailable after 1", errs, len(b.fake.requests))
 	}
-	if errs := b.queue.Send(ctx, hook.LaneLive, tokens(t, 1), 0); hook.CodeOf(errs[0]) != hook.CodeUnavailable {
+	if errs := b.queue.Send(ctx, hook.LaneLive, tasks(t, 1), 0); hook.CodeOf(errs[0]) != hook.CodeUnavailable {
 		t.Errorf("Send with an ended context = %v; want unavailable", errs)
 	}
 }
@@ -252,7 +252,7 @@ func TestQueue_TranslatesErrors(t *testing.T) {
 
 			b := setup(t)
 			b.fake.status, b.fake.code = tt.status, tt.code
-			errs := b.queue.Send(t.Context(), hook.LaneLive, tokens(t, 2), 0)
+			errs := b.queue.Send(t.Context(), hook.LaneLive, tasks(t, 2), 0)
 			for i, err := range errs {
 				if err == nil || hook.CodeOf(err) != tt.want {
 					t.Errorf("Send error %d = %v; want %s", i, err, tt.want)
@@ -279,7 +279,7 @@ func TestQueue_Send_NoAnswerIsUnavailable(t *testing.T) {
 		BaseEndpoint: aws.String(server.URL),
 		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
 	}, sqs.URLs{Live: liveURL})
-	errs := q.Send(t.Context(), hook.LaneLive, tokens(t, 1), 0)
+	errs := q.Send(t.Context(), hook.LaneLive, tasks(t, 1), 0)
 	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable {
 		t.Errorf("Send to a closed port = %v; want unavailable", errs)
 	}

@@ -33,7 +33,7 @@ type claim struct {
 	rateWait time.Duration    // until the next rate slot, if that is too far away for a claim; otherwise 0
 }
 
-// run writes the claims, and then sends their tokens.
+// run writes the claims, and then sends their tasks.
 func (c *claim) run(ctx context.Context) (released int, err error) {
 	limits := c.Slots.limits(func() int { return c.most })
 	if c.read == nil {
@@ -129,8 +129,8 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 	return listed, nil
 }
 
-// send sends the tokens of the claims to the lane overflow, because the places in the lane slot
-// are for deliveries that have not waited. If the queue refuses a token, its lease expires and
+// send sends the tasks of the claims to the lane overflow, because the places in the lane slot
+// are for deliveries that have not waited. If the queue refuses a task, its lease expires and
 // the delivery stays parked.
 func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released int, err error) {
 	now := c.Now()
@@ -140,18 +140,18 @@ func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released in
 	var errs []error
 	for len(chosen) > 0 { // in the order of their times: those of one second go together
 		at := due(chosen[0])
-		var tokens []hook.Token
+		var tasks []hook.Task
 		for ; len(chosen) > 0 && due(chosen[0]).Equal(at); chosen = chosen[1:] {
-			tokens = append(tokens, chosen[0].Token)
+			tasks = append(tasks, chosen[0].Task)
 		}
 		delay := max(0, at.Sub(c.Now())) // not from now: the previous send may have taken long
-		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, tokens, delay) {
+		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, tasks, delay) {
 			if err != nil {
 				released--
-				errs = append(errs, fmt.Errorf("send token of %s: %w", tokens[i].Delivery, err))
+				errs = append(errs, fmt.Errorf("send task of %s: %w", tasks[i].Delivery, err))
 			}
 		}
-		released += len(tokens)
+		released += len(tasks)
 	}
 	return released, errors.Join(errs...)
 }

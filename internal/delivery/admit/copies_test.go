@@ -12,7 +12,7 @@ import (
 // Two receipts of one message probe at the same time. The first failure opens the circuit, but
 // the next probe waits for the end of the shared lease. Without that, simulator seed 4195 makes a
 // third probe.
-func TestGate_CopiesOfATokenShareTheProbe(t *testing.T) {
+func TestGate_CopiesOfATaskShareTheProbe(t *testing.T) {
 	t.Parallel()
 
 	for _, first := range []int{0, 1} {

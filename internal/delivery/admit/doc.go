@@ -1,13 +1,13 @@
 // Package admit decides who may start now, and hands on what an attempt held. Package admission of the
 // rules decides; this package reads what a decision needs, and writes what it takes.
 //
-//	Ask --> a verdict per token: attempt, move, park, busy or cancel
+//	Ask --> a verdict per task: attempt, move, park, busy or cancel
 //	          |
-//	          +-- attempt: the token holds a permit (probe, in-flight slot, rate slot, place of the tenant)
+//	          +-- attempt: the task holds a permit (probe, in-flight slot, rate slot, place of the tenant)
 //	          |      |
 //	          |     Done --> the circuit, the counts and the speed learn from the answers
 //	          |      |       the place is given back
-//	          |      +-----> the slot goes to the next parked delivery, and its token is sent
+//	          |      +-----> the slot goes to the next parked delivery, and its task is sent
 //	          |
 //	          +-- park: Done looks once more for a free slot
 //
@@ -22,10 +22,10 @@
 // for the next parked deliveries, in the same write. So the parked deliveries of an endpoint flow in as
 // many chains as it has slots.
 //
-// A claim is a lease with the nonce of the token that will be sent. The delivery stays parked until its
+// A claim is a lease with the nonce of the task that will be sent. The delivery stays parked until its
 // attempt is recorded, so no crash loses it. A delivery has only one lease, so processes that read the
 // same index never send it twice at once. If the index lags and lists a delivery whose attempt is
-// already over, it is claimed once more: function deliver then drops the token and hands the slot on.
+// already over, it is claimed once more: function deliver then drops the task and hands the slot on.
 //
 // If a process dies after the claim, the lease expires after admission.LeaseFor, and the breaker's tick
 // fills the slot again. The tick finds the endpoint because its record says that deliveries wait.

@@ -13,16 +13,16 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// Ended is what became of a token.
+// Ended is what became of a task.
 type Ended struct {
-	Token    hook.Token
-	Verdict  admission.Verdict // zero: the token did not ask
+	Task     hook.Task
+	Verdict  admission.Verdict // zero: the task did not ask
 	Delivery *hook.Delivery    // as read, or as parked; nil: the event is gone
 	Result   admission.Result  // of the attempt, or of the decision without one
 	Failed   bool              // the message comes again
 }
 
-// Done takes back what the tokens held, which are in the order of their ends: the circuit, the counts
+// Done takes back what the tasks held, which are in the order of their ends: the circuit, the counts
 // and the speed learn from the attempts, places are given back, and slots are handed over to parked
 // deliveries. The deliveries are settled, so an error loses none: places and leases expire, later
 // attempts correct the circuit, and the breaker's tick fills the slots.
@@ -50,18 +50,18 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 	return errors.Join(append(errs, learnErr)...)
 }
 
-// Return takes back what a token held that ended without asking: the slot that its sender claimed, and
-// the place in the lane slot. A failed message comes again, and its token keeps the place.
+// Return takes back what a task held that ended without asking: the slot that its sender claimed, and
+// the place in the lane slot. A failed message comes again, and its task keeps the place.
 func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, lane hook.Lane, ended Ended) error {
 	err := g.HandOver(ctx, freedBy(e, []Ended{ended}))
 	if !ended.Failed && lane == hook.LaneSlot {
-		err = errors.Join(err, g.leavePlaces(ctx, ended.Token.Tenant, DueOf(ended.Token).Place(time.Time{})))
+		err = errors.Join(err, g.leavePlaces(ctx, ended.Task.Tenant, DueOf(ended.Task).Place(time.Time{})))
 	}
 	return err
 }
 
-// DueOf returns the token as the rules see it.
-func DueOf(t hook.Token) admission.Due {
+// DueOf returns the task as the rules see it.
+func DueOf(t hook.Task) admission.Due {
 	return admission.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
 }
 

@@ -94,9 +94,9 @@ func TestFill_ClaimsInParts(t *testing.T) {
 	}
 }
 
-// A claim is a lease with the nonce of its token, until two minutes after the time of the
-// token. The delivery stays as it is.
-func TestFill_ClaimsForTheToken(t *testing.T) {
+// A claim is a lease with the nonce of its task, until two minutes after the time of the
+// task. The delivery stays as it is.
+func TestFill_ClaimsForTheTask(t *testing.T) {
 	t.Parallel()
 
 	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight, e.RatePerSecond = 2, 2 })
@@ -107,12 +107,12 @@ func TestFill_ClaimsForTheToken(t *testing.T) {
 	leases := w.limits().Leases
 	for i, s := range w.queue.sent {
 		d := w.parked[i]
-		want := hook.Token{Delivery: d.Ref(), Tenant: d.Tenant, Attempt: 4, Nonce: s.token.Nonce, Reserved: true, Slot: true, Parks: 1}
-		if diff := cmp.Diff(want, s.token); diff != "" || s.lane != hook.LaneOverflow {
-			t.Errorf("token in lane %s differs (-want +got):\n%s", s.lane, diff)
+		want := hook.Task{Delivery: d.Ref(), Tenant: d.Tenant, Attempt: 4, Nonce: s.task.Nonce, Reserved: true, Slot: true, Parks: 1}
+		if diff := cmp.Diff(want, s.task); diff != "" || s.lane != hook.LaneOverflow {
+			t.Errorf("task in lane %s differs (-want +got):\n%s", s.lane, diff)
 		}
 		at := start.Add(time.Duration(i) * time.Second / 2)
-		if diff := cmp.Diff(admission.Lease{Nonce: s.token.Nonce, Until: at.Add(admission.LeaseFor)}, leases[admission.LeaseKey(d.ID)]); diff != "" {
+		if diff := cmp.Diff(admission.Lease{Nonce: s.task.Nonce, Until: at.Add(admission.LeaseFor)}, leases[admission.LeaseKey(d.ID)]); diff != "" {
 			t.Errorf("lease differs (-want +got):\n%s", diff)
 		}
 		after, err := w.store.Delivery(t.Context(), d.Ref())
@@ -120,8 +120,8 @@ func TestFill_ClaimsForTheToken(t *testing.T) {
 			t.Errorf("delivery = %+v, %v; want it parked as before", after, err)
 		}
 	}
-	if w.queue.sent[0].token.Nonce == w.queue.sent[1].token.Nonce {
-		t.Error("two tokens have one nonce")
+	if w.queue.sent[0].task.Nonce == w.queue.sent[1].task.Nonce {
+		t.Error("two tasks have one nonce")
 	}
 }
 
@@ -218,9 +218,9 @@ func TestFill_WaitsForRateSlots(t *testing.T) {
 	}
 }
 
-// A refused token is not counted. Its claim stays until the lease ends, and then the delivery
+// A refused task is not counted. Its claim stays until the lease ends, and then the delivery
 // gets another slot.
-func TestFill_RefusedToken(t *testing.T) {
+func TestFill_RefusedTask(t *testing.T) {
 	t.Parallel()
 
 	w := setupSlots(t, nil)

@@ -26,7 +26,7 @@ type Gate struct {
 	counts  sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
 }
 
-// Permits are the verdicts about the due tokens of one endpoint, and what those tokens hold that may
+// Permits are the verdicts about the due tasks of one endpoint, and what those tasks hold that may
 // start. Done takes it back.
 type Permits struct {
 	admission.Query
@@ -126,7 +126,7 @@ func (k *asking) write(ctx context.Context) error {
 }
 
 // giveBack ends the leases of an admission that failed: a write without an answer may have taken
-// them. The messages come again, so the tokens keep their places. If this fails, the leases expire.
+// them. The messages come again, so the tasks keep their places. If this fails, the leases expire.
 func (k *asking) giveBack(ctx context.Context) {
 	for _, v := range k.Verdicts {
 		if v.Lease.Key != "" {

@@ -64,14 +64,14 @@ func TestHandOver_ClaimsTheEndedSlots(t *testing.T) {
 	}
 }
 
-// The leases of a copy of the token, and of another token of the delivery, stay.
-func TestHandOver_KeepsTheLeaseOfAnotherToken(t *testing.T) {
+// The leases of a copy of the task, and of another task of the delivery, stay.
+func TestHandOver_KeepsTheLeaseOfAnotherTask(t *testing.T) {
 	t.Parallel()
 
 	for _, change := range []func(h *admission.Held){
 		func(h *admission.Held) { h.Run = "another process" },
 		func(h *admission.Held) { h.Run = "" },
-		func(h *admission.Held) { h.Nonce = "another token" },
+		func(h *admission.Held) { h.Nonce = "another task" },
 		func(h *admission.Held) { h.Key = "another delivery" },
 	} {
 		w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 1 })
@@ -99,7 +99,7 @@ func TestHandOver_Twice(t *testing.T) {
 }
 
 // The response to the claim is lost, and the repeated write finds the claim already made: the
-// tokens are sent. Otherwise the slots would be idle until the leases end.
+// tasks are sent. Otherwise the slots would be idle until the leases end.
 func TestHandOver_LostAnswer(t *testing.T) {
 	t.Parallel()
 
@@ -109,11 +109,11 @@ func TestHandOver_LostAnswer(t *testing.T) {
 	w.clock.Pass(time.Nanosecond) // more precise than the store
 	w.world.Calls.Lose("write limits")
 	if err := w.handOver(held, time.Second, time.Second); err != nil || w.sent() != "0 1@1s" || w.leased() != 2 {
-		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tokens, one second apart", err, w.sent(), w.leased())
+		t.Errorf("HandOver() = %v, and sent %q with %d leases; want two tasks, one second apart", err, w.sent(), w.leased())
 	}
 	for _, s := range w.queue.sent {
-		if lease := w.limits().Leases[admission.LeaseKey(s.token.Delivery.DeliveryID)]; lease.Nonce != s.token.Nonce {
-			t.Errorf("the lease %+v is not of the token %+v", lease, s.token)
+		if lease := w.limits().Leases[admission.LeaseKey(s.task.Delivery.DeliveryID)]; lease.Nonce != s.task.Nonce {
+			t.Errorf("the lease %+v is not of the task %+v", lease, s.task)
 		}
 	}
 }
@@ -195,7 +195,7 @@ func TestHandOver_LastSlotOfAPacedEndpoint(t *testing.T) {
 	if _, err := w.fill(); err != nil || w.sent() != "0" {
 		t.Fatalf("Fill() sent %q, %v; want the first delivery", w.sent(), err)
 	}
-	held := admission.Held{Key: admission.LeaseKey(w.parked[0].ID), Lease: admission.Lease{Nonce: w.queue.sent[0].token.Nonce}}
+	held := admission.Held{Key: admission.LeaseKey(w.parked[0].ID), Lease: admission.Lease{Nonce: w.queue.sent[0].task.Nonce}}
 	w.clock.Pass(time.Second)
 	if err := w.handOver([]admission.Held{held}); err != nil || w.sent() != "0" || w.leased() != 0 {
 		t.Errorf("HandOver() = %v, and sent %q with %d leases; want no slot kept", err, w.sent(), w.leased())

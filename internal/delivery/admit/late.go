@@ -24,7 +24,7 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	return err
 }
 
-// Watch runs an attempt of tokens that may start, and watches whether it is late.
+// Watch runs an attempt of tasks that may start, and watches whether it is late.
 func (p *Permits) Watch(attempt func()) {
 	p.late.begin()
 	defer p.late.running.Add(-1)

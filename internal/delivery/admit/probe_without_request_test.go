@@ -25,7 +25,7 @@ func (w *bundle) openUntilProbe() {
 }
 
 // A probe whose event the transformation cannot shape makes no request. Its lease is free
-// again: the next token is the probe at once, or the breaker sends a parked one a second later.
+// again: the next task is the probe at once, or the breaker sends a parked one a second later.
 func TestGate_ProbeWithoutARequestGivesItsLeaseBack(t *testing.T) {
 	t.Parallel()
 
@@ -46,7 +46,7 @@ func TestGate_ProbeWithoutARequestGivesItsLeaseBack(t *testing.T) {
 	}
 	a := w.admit(w.query(active(), 11, 2))
 	if d := a.Verdicts[0].Decision; d != admission.Admit {
-		t.Fatalf("the next token: %s; want admit, as the probe", d)
+		t.Fatalf("the next task: %s; want admit, as the probe", d)
 	}
 	w.settle(a, hook.ClassDelivered)
 	if r := w.record(); r.State != circuit.Closed {
@@ -54,7 +54,7 @@ func TestGate_ProbeWithoutARequestGivesItsLeaseBack(t *testing.T) {
 	}
 }
 
-// The lease of a probe stays while a copy of its token may be making a request.
+// The lease of a probe stays while a copy of its task may be making a request.
 func TestGate_ProbeWithoutARequestKeepsASharedLease(t *testing.T) {
 	t.Parallel()
 
@@ -74,7 +74,7 @@ func TestGate_ProbeWithoutARequestKeepsASharedLease(t *testing.T) {
 	}
 }
 
-// A probe whose attempt was not begun, for want of time, ends its lease. Its token comes again
+// A probe whose attempt was not begun, for want of time, ends its lease. Its task comes again
 // as the probe, and is no copy of itself: without a request it gives the new lease back.
 func TestGate_ProbeThatComesAgainIsNoCopy(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func TestGate_ProbeThatComesAgainIsNoCopy(t *testing.T) {
 	q.Record = r
 	again := w.admit(q)
 	if d := again.Verdicts[0].Decision; d != admission.Admit {
-		t.Fatalf("the token that came again: %s; want admit, as the probe", d)
+		t.Fatalf("the task that came again: %s; want admit, as the probe", d)
 	}
 	w.settle(again, hook.ClassTransformation)
 	if r := w.record(); r.State != circuit.Open || r.Holder != "" || !r.ProbeDue(w.Clock.Now()) {
@@ -102,7 +102,7 @@ func TestGate_ProbeThatComesAgainIsNoCopy(t *testing.T) {
 	}
 }
 
-// A copy that was not begun leaves the lease to the token that may be making its request.
+// A copy that was not begun leaves the lease to the task that may be making its request.
 func TestGate_CopyThatWasNotBegunKeepsTheLease(t *testing.T) {
 	t.Parallel()
 

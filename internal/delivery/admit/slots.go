@@ -28,14 +28,14 @@ const (
 // but Wait must be set.
 type Slots struct {
 	Store        Store
-	Queue        settle.TokenQueue
+	Queue        settle.TaskQueue
 	CircuitQueue CircuitQueue
 	Now          func() time.Time
 	Wait         store.Wait // between two tries of a write; nil: by the real clock
 }
 
-// Fill claims the free slots of the endpoint for parked deliveries, and sends their tokens.
-// parked are deliveries that the index may not list yet. released is the number of tokens sent.
+// Fill claims the free slots of the endpoint for parked deliveries, and sends their tasks.
+// parked are deliveries that the index may not list yet. released is the number of tasks sent.
 func (s *Slots) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error) {
 	c := claim{Slots: s, endpoint: e, record: record, parked: parked}
 	return c.run(ctx)
@@ -53,17 +53,17 @@ type Freed struct {
 	InFlight int       // slots of the endpoint that were in use, if deliveries probably wait; otherwise 0
 }
 
-// freedBy returns the slots that the tokens of an endpoint held.
+// freedBy returns the slots that the tasks of an endpoint held.
 func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 	f := Freed{Endpoint: e}
 	for _, one := range ended {
-		held := heldBy(one.Token, one.Verdict)
+		held := heldBy(one.Task, one.Verdict)
 		if held.Key == "" {
 			continue
 		}
-		f.Tenant, f.ID = one.Token.Tenant, one.Token.Delivery.Endpoint
+		f.Tenant, f.ID = one.Task.Tenant, one.Task.Delivery.Endpoint
 		f.Held = append(f.Held, held)
-		if one.Token.Slot && e != nil { // the delivery waited, and probably others wait
+		if one.Task.Slot && e != nil { // the delivery waited, and probably others wait
 			f.InFlight = max(f.InFlight, one.Verdict.InFlight, 1)
 		}
 		if one.Delivery != nil {
@@ -78,9 +78,9 @@ func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 	return f
 }
 
-// heldBy returns the lease of a token that has ended. A moved token keeps its claim, and a busy one
+// heldBy returns the lease of a task that has ended. A moved task keeps its claim, and a busy one
 // comes again.
-func heldBy(t hook.Token, v admission.Verdict) admission.Held {
+func heldBy(t hook.Task, v admission.Verdict) admission.Held {
 	switch {
 	case v.Decision == admission.Move || v.Decision == admission.Busy:
 	case v.Lease.Key != "":

@@ -65,7 +65,7 @@ func (w *slotsBundle) park(attempts ...int) {
 			Targets: []hook.Target{w.endpoint.Target()}, AcceptedAt: at, ExpiresAt: at.Add(world.Retention),
 		}
 		d := hook.QueuedDelivery(e, e.Targets[0])
-		d.State, d.Reason, d.Attempts, d.Parks, d.Token = hook.StateParked, hook.ReasonInFlight, n, 1, "before"
+		d.State, d.Reason, d.Attempts, d.Parks, d.Task = hook.StateParked, hook.ReasonInFlight, n, 1, "before"
 		if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
 			w.t.Fatal(err)
 		}
@@ -139,14 +139,14 @@ func (w *slotsBundle) handOver(held []admission.Held, answers ...time.Duration) 
 	return w.HandOver(w.world.Context(), s)
 }
 
-// sent returns the positions of the deliveries whose tokens were sent, with the delays:
+// sent returns the positions of the deliveries whose tasks were sent, with the delays:
 // "0 1 2@1s".
 func (w *slotsBundle) sent() string {
 	w.t.Helper()
 
 	var list []string
 	for _, s := range w.queue.sent {
-		i := slices.IndexFunc(w.parked, func(d hook.Delivery) bool { return d.Ref() == s.token.Delivery })
+		i := slices.IndexFunc(w.parked, func(d hook.Delivery) bool { return d.Ref() == s.task.Delivery })
 		text := fmt.Sprint(i)
 		if s.delay > 0 {
 			text += "@" + s.delay.String()
@@ -179,32 +179,32 @@ func (w *slotsBundle) down(request string) {
 	}
 }
 
-type sentToken struct {
+type sentTask struct {
 	lane  hook.Lane
-	token hook.Token
+	task  hook.Task
 	delay time.Duration
 }
 
-// queue takes tokens, except those of a refused delivery.
+// queue takes tasks, except those of a refused delivery.
 type queue struct {
 	refuse hook.DeliveryRef
 
 	mu   sync.Mutex
-	sent []sentToken
+	sent []sentTask
 }
 
-// Send takes the tokens.
-func (q *queue) Send(_ context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) (errs []error) {
+// Send takes the tasks.
+func (q *queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) (errs []error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
-	for i, token := range tokens {
-		if token.Delivery == q.refuse {
-			errs = make([]error, len(tokens))
+	for i, task := range tasks {
+		if task.Delivery == q.refuse {
+			errs = make([]error, len(tasks))
 			errs[i] = errDown
 			continue
 		}
-		q.sent = append(q.sent, sentToken{lane, token, delay})
+		q.sent = append(q.sent, sentTask{lane, task, delay})
 	}
 	return errs
 }

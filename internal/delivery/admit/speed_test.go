@@ -15,7 +15,7 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// slotQuery is query in the lane slot, with the speed class of the endpoint as stored. The tokens
+// slotQuery is query in the lane slot, with the speed class of the endpoint as stored. The tasks
 // were moved there from the lane live, so as many of them have a place as the tenant has.
 func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
@@ -145,7 +145,7 @@ func TestRecord_Slots(t *testing.T) {
 	}
 }
 
-// A claim may end while its token is on the way. If the endpoint has become fast and has no
+// A claim may end while its task is on the way. If the endpoint has become fast and has no
 // limits by then, the attempt needs no slot.
 func TestGate_ALateClaimOfAFastEndpointNeedsNoSlot(t *testing.T) {
 	t.Parallel()
@@ -184,7 +184,7 @@ func TestGate_OneAtATimeAfterAnOutage(t *testing.T) {
 	}
 }
 
-// An unproven endpoint has five slots, whichever lane its tokens are in.
+// An unproven endpoint has five slots, whichever lane its tasks are in.
 func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	t.Parallel()
 
@@ -292,14 +292,14 @@ func TestGate_InFlightLimit(t *testing.T) {
 	}
 }
 
-// While an attempt of a delivery is in flight, neither a copy of its message nor another token of
+// While an attempt of a delivery is in flight, neither a copy of its message nor another task of
 // the delivery makes one.
 func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	first := w.admit(w.slotQuery(active(), 0, 1))
-	for name, nonce := range map[string]string{"a copy": "0", "another token": "other"} {
+	for name, nonce := range map[string]string{"a copy": "0", "another task": "other"} {
 		q := w.slotQuery(active(), 0, 1)
 		q.Due[0].Nonce = nonce
 		for q.Lane = hook.LaneSlot; q.Lane <= hook.LaneOverflow; q.Lane++ {
@@ -324,7 +324,7 @@ func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	}
 }
 
-// A token with a claim starts the lease of its claim, and needs no other slot.
+// A task with a claim starts the lease of its claim, and needs no other slot.
 func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	t.Parallel()
 
@@ -344,7 +344,7 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 		t.Errorf("the claimed delivery: %s; want admit", got)
 	}
 	if got := decisions(w.admit(q)); got != "busy" {
-		t.Errorf("a copy of the token: %s; want busy", got)
+		t.Errorf("a copy of the task: %s; want busy", got)
 	}
 	w.Clock.Pass(admission.LeaseFor - 1)
 	w.empty()
@@ -494,8 +494,8 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	}
 }
 
-// Tokens of a tenant without a free place go to the overflow and never reach the lane slot. A
-// token whose place has expired leaves the lane slot.
+// Tasks of a tenant without a free place go to the overflow and never reach the lane slot. A
+// task whose place has expired leaves the lane slot.
 func TestGate_Places(t *testing.T) {
 	t.Parallel()
 
@@ -513,7 +513,7 @@ func TestGate_Places(t *testing.T) {
 		}
 	}
 	if again := w.admit(q); decisions(again) != decisions(moved) || again.Verdicts[0].Lane != hook.LaneSlot || w.places() != world.Places {
-		t.Errorf("copies of the tokens: %+v, %d places; want them moved with the same places", again.Verdicts, w.places())
+		t.Errorf("copies of the tasks: %+v, %d places; want them moved with the same places", again.Verdicts, w.places())
 	}
 	admit := func(i int) admission.Admission {
 		one := w.overflowQuery(active(), i, 1)

@@ -55,7 +55,7 @@ func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	}
 }
 
-// The message of the probe comes again within Retry-After: its token is parked, although it holds
+// The message of the probe comes again within Retry-After: its task is parked, although it holds
 // the lease.
 func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {
 	t.Parallel()

@@ -27,10 +27,10 @@ func Document(all []*settlement.Subject, leader *settlement.Subject) (*hook.Batc
 	members := make([]hook.DeliveryID, len(all))
 	size := 0
 	for i, s := range all {
-		members[i] = s.Token.Delivery.DeliveryID
+		members[i] = s.Task.Delivery.DeliveryID
 		size += len(s.Event.Payload) + documentRoom
 	}
-	batch := hook.NewBatch(members, leader.Token.Delivery.DeliveryID)
+	batch := hook.NewBatch(members, leader.Task.Delivery.DeliveryID)
 	text := make([]byte, 0, size)
 	text = fmt.Appendf(text, `{"type":%q,"id":%q,"events":[`, hook.BatchEventType, batch.ID)
 	for i, s := range all {
@@ -53,9 +53,9 @@ func memberHead(s *settlement.Subject) []byte {
 		ID:          s.Event.ID,
 		Type:        s.Event.Type,
 		AcceptedAt:  s.Event.AcceptedAt.UTC().Format(shape.Time),
-		Delivery:    s.Token.Delivery.String(),
-		Attempt:     s.Token.Attempt,
-		TraceParent: trace.Header(s.Event, s.Token.Delivery.DeliveryID, s.Token.Attempt),
+		Delivery:    s.Task.Delivery.String(),
+		Attempt:     s.Task.Attempt,
+		TraceParent: trace.Header(s.Event, s.Task.Delivery.DeliveryID, s.Task.Attempt),
 	})
 	return head[:len(head)-1]
 }

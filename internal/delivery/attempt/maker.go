@@ -39,7 +39,7 @@ type Attempt struct {
 }
 
 // Make makes one request for the members, which is one delivery, or the deliveries to a coalescing
-// endpoint, and returns the attempt of each. The token of the leader names the request. An error means
+// endpoint, and returns the attempt of each. The task of the leader names the request. An error means
 // that no request was made and no outcome is known.
 func (m *Maker) Make(ctx context.Context, members []*settlement.Subject, leader *settlement.Subject, open Opener) ([]*Attempt, error) {
 	if !coalesces(leader.Endpoint) {
@@ -53,7 +53,7 @@ func (m *Maker) Make(ctx context.Context, members []*settlement.Subject, leader 
 	}
 	all := make([]*Attempt, len(members))
 	for i, s := range members {
-		all[i] = made.of(batch, s.Token.Delivery.DeliveryID)
+		all[i] = made.of(batch, s.Task.Delivery.DeliveryID)
 	}
 	return all, nil
 }
@@ -87,9 +87,9 @@ func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hoo
 		TLS:      secret.tls,
 		Event:    content,
 		Content:  shaped,
-		Delivery: s.Token.Delivery.DeliveryID,
-		Attempt:  s.Token.Attempt,
-		Fresh:    s.Delivery.AfterStale(s.Token.Attempt),
+		Delivery: s.Task.Delivery.DeliveryID,
+		Attempt:  s.Task.Attempt,
+		Fresh:    s.Delivery.AfterStale(s.Task.Attempt),
 	})
 	if err != nil {
 		return nil, err

@@ -121,7 +121,7 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 	}
 	next = r.step.next
 	// Counted from now, not from the start of the check: otherwise the next check could soon
-	// send a second token for the probe.
+	// send a second task for the probe.
 	if soon := r.Now().Add(admission.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}

@@ -60,7 +60,7 @@ func TestReconcile_CountsChecksSentOnTooOften(t *testing.T) {
 			e := w.Endpoint(nil)
 			w.park(e, tt.parked...)
 			tt.given(w, e)
-			_ = w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Hops: tt.hops}) // an error for refused tokens
+			_ = w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Hops: tt.hops}) // an error for refused tasks
 			w.Clock.Pass(time.Minute)
 			sent := w.CircuitQueue.Receive(10)
 			if len(sent) != 1 || sent[0].Check.Hops != tt.next {

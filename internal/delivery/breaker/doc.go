@@ -1,14 +1,14 @@
 // Package breaker brings back what no message brings: deliveries that are parked, queued or
-// retrying without a token, and endpoints that recover. Each file says what it brings back.
+// retrying without a task, and endpoints that recover. Each file says what it brings back.
 //
 //	file     what it brings back                     its promise
 //	check    endpoints with parked deliveries        each gets the first step that applies
 //	tick     checks whose message was lost           each is made within a minute of its time
 //	probe    an endpoint whose circuit is open       one parked delivery per cooldown asks for it
-//	release  parked deliveries of a working one      each gets a token, a wave or a slot at a time
+//	release  parked deliveries of a working one      each gets a task, a wave or a slot at a time
 //	end      parked deliveries that cannot be sent   each ends, and its owner and job learn of it;
 //	         any more                                an endpoint is forgotten only without any
-//	sweep    tokens that were lost                   an overdue delivery has a token within an hour
+//	sweep    tasks that were lost                   an overdue delivery has a task within an hour
 //	record   queued deliveries, for the sweep        each has a record soon after its event
 //	letters  the dead-letter queue                   it has one letter for each open dead letter
 //	review   nothing: it judges active endpoints     slow and failing ones are noticed
@@ -21,7 +21,7 @@
 //	                                                 record by AttendAt
 //	it sends a probe, a wave, or fills slots         the tick goes on when AttendAt is due, a minute
 //	                                                 later; the deliveries are still parked
-//	a wave saves its deliveries as retrying          they are parked, and have a token: it settles
+//	a wave saves its deliveries as retrying          they are parked, and have a task: it settles
 //	                                                 them, or the next wave sends another
 //	the end of a delivery: letter, completion        the delivery is still parked: it ends again
 //	a sweep marks a delivery, then sends             it is overdue again after hook.SweepPause
@@ -40,8 +40,8 @@
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
 //	paused or disabled                   check again when the oldest expires, in an hour at most
 //	half-open, lease held                check again when the lease ends
-//	open or half-open, probe due         send the token of a parked delivery, as the probe:
-//	                                     the gate gives the lease to the token on arrival
+//	open or half-open, probe due         send the task of a parked delivery, as the probe:
+//	                                     the gate gives the lease to the task on arrival
 //	closed, throttle not over            check again afterwards
 //	closed, needs slots or has a rate    send a delivery through each free slot: see package admit
 //	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
@@ -77,8 +77,8 @@
 //
 // # Order
 //
-// A token goes out before its delivery leaves the parked state, and a dead letter goes out
-// before its delivery becomes dead: in the reverse order a crash would lose it. A repeated token
+// A task goes out before its delivery leaves the parked state, and a dead letter goes out
+// before its delivery becomes dead: in the reverse order a crash would lose it. A repeated task
 // finds the recorded attempt and changes nothing, and ReconcileDeadLetters removes a repeated
 // dead letter.
 //

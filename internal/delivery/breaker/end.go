@@ -99,8 +99,8 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 	saved, errs := make([]bool, len(deliveries)), make([]error, len(deliveries))
 	r.faults = append(r.faults, forEach(len(deliveries), func(i int) error {
 		d := deliveries[i]
-		// No token made this decision, so the record names no token.
-		d.Token, d.UpdatedAt, d.NextAttemptAt = "", r.now, time.Time{}
+		// No task made this decision, so the record names no task.
+		d.Task, d.UpdatedAt, d.NextAttemptAt = "", r.now, time.Time{}
 		d.State, d.Reason = state, reason
 		saved[i], errs[i] = r.endDelivery(ctx, d)
 		return errs[i]

@@ -65,14 +65,14 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 		waiting  int
 		states   string
 		decision string
-		tokens   int
+		tasks    int
 		checks   int
 		attendIn time.Duration
 		silent   bool // the check returns no error
 	}{
-		{name: "a probe", err: errBroken, record: open(0, 0), expired: 3, broken: []int{0}, waiting: 2, states: "2 dead expired, 3 parked circuit_open", decision: "probe", tokens: 1, attendIn: time.Minute},
-		{name: "a wave", err: errBroken, record: closed(2, 0), wave: 2, expired: 3, broken: []int{1}, waiting: 3, states: "2 dead expired, 2 parked circuit_open, 2 retrying", decision: "release", tokens: 2, checks: 1, attendIn: time.Minute},
-		{name: "a wave after a conflict of the settlement", err: hook.Conflict("changed"), record: closed(2, 0), wave: 2, expired: 1, broken: []int{0}, waiting: 3, states: "2 parked circuit_open, 2 retrying", decision: "release", tokens: 2, checks: 1, attendIn: time.Minute},
+		{name: "a probe", err: errBroken, record: open(0, 0), expired: 3, broken: []int{0}, waiting: 2, states: "2 dead expired, 3 parked circuit_open", decision: "probe", tasks: 1, attendIn: time.Minute},
+		{name: "a wave", err: errBroken, record: closed(2, 0), wave: 2, expired: 3, broken: []int{1}, waiting: 3, states: "2 dead expired, 2 parked circuit_open, 2 retrying", decision: "release", tasks: 2, checks: 1, attendIn: time.Minute},
+		{name: "a wave after a conflict of the settlement", err: hook.Conflict("changed"), record: closed(2, 0), wave: 2, expired: 1, broken: []int{0}, waiting: 3, states: "2 parked circuit_open, 2 retrying", decision: "release", tasks: 2, checks: 1, attendIn: time.Minute},
 		{name: "a stale wave: the check of the next wave reports", err: errBroken, record: closed(3, time.Minute), wave: 2, expired: 1, broken: []int{0}, waiting: 1, states: "2 parked circuit_open", decision: "stale", attendIn: time.Minute, silent: true},
 		{name: "before the probe: the failed message returns, so no other check", err: errBroken, record: open(time.Hour, time.Hour), expired: 2, broken: []int{0}, waiting: 1, states: "1 dead expired, 2 parked circuit_open", decision: "await", attendIn: time.Minute},
 		{name: "a paused endpoint", err: errBroken, record: closed(0, 0), endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, expired: 2, broken: []int{1}, waiting: 1, states: "1 dead expired, 2 parked circuit_open", decision: "rest", attendIn: time.Minute},
@@ -102,14 +102,14 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 			if got := w.attended("decision")[0]; got != tt.decision {
 				t.Errorf("decision is %v; want %s", got, tt.decision)
 			}
-			tokens := w.Queue.Receive(hook.LaneRetry, 10)
-			for _, token := range tokens {
-				if token.Token.Delivery == broken[0] {
-					t.Errorf("a token of the failing delivery is sent; want only tokens of the others")
+			tasks := w.Queue.Receive(hook.LaneRetry, 10)
+			for _, task := range tasks {
+				if task.Task.Delivery == broken[0] {
+					t.Errorf("a task of the failing delivery is sent; want only tasks of the others")
 				}
 			}
-			if len(tokens) != tt.tokens || len(w.Checks) != tt.checks {
-				t.Errorf("%d tokens and %d circuit checks; want %d and %d", len(tokens), len(w.Checks), tt.tokens, tt.checks)
+			if len(tasks) != tt.tasks || len(w.Checks) != tt.checks {
+				t.Errorf("%d tasks and %d circuit checks; want %d and %d", len(tasks), len(w.Checks), tt.tasks, tt.checks)
 			}
 			r := w.Circuit(e)
 			if !r.AttendAt.Equal(start.Add(tt.attendIn)) || !r.Waiting || !r.EmptySince.IsZero() {
@@ -153,7 +153,7 @@ func TestReconcile_PanicOfADelivery(t *testing.T) {
 }
 
 // A check takes a minute and meets a fault. The next check is due a minute after its end: an
-// earlier one would find the probe's token missing and send another.
+// earlier one would find the probe's task missing and send another.
 func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	t.Parallel()
 
@@ -173,7 +173,7 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	}
 	_ = b.Tick(w.Context()) // returns the delivery's error, if the check is due
 	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 1 {
-		t.Errorf("%d tokens for the probe; want 1", n)
+		t.Errorf("%d tasks for the probe; want 1", n)
 	}
 }
 
@@ -214,17 +214,17 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
-		name           string
-		expired        int
-		broken         int // the oldest of the expired deliveries
-		calls          int
-		states         string
-		decision       string
-		tokens, checks int
+		name          string
+		expired       int
+		broken        int // the oldest of the expired deliveries
+		calls         int
+		states        string
+		decision      string
+		tasks, checks int
 	}{
-		{name: "a full page fails", expired: 250, broken: 120, calls: 250, states: "130 dead expired, 120 parked circuit_open, 1 retrying", decision: "release", tokens: 1, checks: 1},
+		{name: "a full page fails", expired: 250, broken: 120, calls: 250, states: "130 dead expired, 120 parked circuit_open, 1 retrying", decision: "release", tasks: 1, checks: 1},
 		{name: "more than one check may end", expired: 700, broken: 120, calls: 501, states: "381 dead expired, 320 parked circuit_open", decision: "end_more"},
-		{name: "all fail", expired: 520, broken: 520, calls: 501, states: "520 parked circuit_open, 1 retrying", decision: "release", tokens: 1, checks: 1},
+		{name: "all fail", expired: 520, broken: 520, calls: 501, states: "520 parked circuit_open, 1 retrying", decision: "release", tasks: 1, checks: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -244,8 +244,8 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 			if got := w.attended("decision")[0]; got != tt.decision {
 				t.Errorf("decision is %v; want %s", got, tt.decision)
 			}
-			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tokens || len(w.Checks) != tt.checks {
-				t.Errorf("%d tokens, %d circuit checks; want %d, %d", got, len(w.Checks), tt.tokens, tt.checks)
+			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tasks || len(w.Checks) != tt.checks {
+				t.Errorf("%d tasks, %d circuit checks; want %d, %d", got, len(w.Checks), tt.tasks, tt.checks)
 			}
 		})
 	}

@@ -110,8 +110,8 @@ func TestProbe_TickRepeatsALostProbe(t *testing.T) {
 			t.Fatalf("Tick() = %v", err)
 		}
 		lost := w.Queue.Receive(hook.LaneRetry, 10)
-		if len(lost) != 1 || lost[0].Token.Delivery != ids[0] {
-			t.Fatalf("tokens = %v; want one token of the oldest delivery", lost)
+		if len(lost) != 1 || lost[0].Task.Delivery != ids[0] {
+			t.Fatalf("tasks = %v; want one task of the oldest delivery", lost)
 		}
 		w.Queue.Delete(lost[0].ID)
 		w.Clock.Pass(59 * time.Second)

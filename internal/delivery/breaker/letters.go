@@ -204,7 +204,7 @@ func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, 
 		var err error
 		replay, err = r.Store.Delivery(ctx, replay.Successor())
 		if hook.CodeOf(err) == hook.CodeNotFound {
-			return false, nil // the token of the replay is still on the queue
+			return false, nil // the task of the replay is still on the queue
 		}
 		if err != nil {
 			return false, err

@@ -135,8 +135,8 @@ func TestTick_LeavesOutFailedGauges(t *testing.T) {
 			if diff := cmp.Diff(tt.want, w.metrics("breaker.ticked")); diff != "" {
 				t.Errorf("gauges (-want +got):\n%s", diff)
 			}
-			if got := w.Queue.Receive(hook.LaneRetry, 10); len(got) != 1 || got[0].Token.Delivery != ids[0] {
-				t.Errorf("tokens = %v; want the probe", got)
+			if got := w.Queue.Receive(hook.LaneRetry, 10); len(got) != 1 || got[0].Task.Delivery != ids[0] {
+				t.Errorf("tasks = %v; want the probe", got)
 			}
 		})
 	}

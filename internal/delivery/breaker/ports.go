@@ -54,7 +54,7 @@ type StatsReader interface {
 }
 
 // Deliveries keeps the records of deliveries, with indexes of parked ones and of those whose
-// token may be lost.
+// task may be lost.
 type Deliveries interface {
 	settle.DeliveryStore
 	// Parked returns parked deliveries in the target's shards created at or after
@@ -83,11 +83,11 @@ type CircuitQueue interface {
 	EnqueueReview(ctx context.Context, page hook.ReviewPage) error
 }
 
-// Queue carries tokens.
+// Queue carries tasks.
 type Queue interface {
-	settle.TokenQueue
-	// Visible returns the approximate number of tokens on the lane that are ready to be
-	// received. Tokens with a delay and received tokens do not count.
+	settle.TaskQueue
+	// Visible returns the approximate number of tasks on the lane that are ready to be
+	// received. Tasks with a delay and received tasks do not count.
 	Visible(ctx context.Context, lane hook.Lane) (int, error)
 }
 
@@ -113,6 +113,6 @@ type Letter struct {
 // Releaser sends the parked deliveries of endpoints that are released in slots.
 type Releaser interface {
 	// Fill claims the free slots of the endpoint for parked deliveries, and sends their
-	// tokens. parked are deliveries that the index may not list yet.
+	// tasks. parked are deliveries that the index may not list yet.
 	Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error)
 }

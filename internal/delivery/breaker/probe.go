@@ -27,9 +27,9 @@ func (r *reconciliation) mustAwaitProbe() bool {
 	return throttled || r.record.State == circuit.Open && r.now.Before(r.record.NextProbe())
 }
 
-// sendProbe sends the token of a parked delivery, marked as the probe: while deliveries are
-// parked, the gate gives the lease to no other token. The delivery stays parked until the token
-// arrives. If the token is lost, or the process dies before it is sent, Tick sends another one.
+// sendProbe sends the task of a parked delivery, marked as the probe: while deliveries are
+// parked, the gate gives the lease to no other task. The delivery stays parked until the task
+// arrives. If the task is lost, or the process dies before it is sent, Tick sends another one.
 func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (step, error) {
 	// Only a check that sent a probe sets AttendAt to within the next minute: the gate sets it
 	// to the time of the next probe, and the check of a paused or disabled endpoint sets it
@@ -45,9 +45,9 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 	probe := likeliest(parked, r.record.ProbeType)
 	next.AttendAt, next.ProbeType, next.ProbedFrom = r.Now().Add(admission.AttendAfter), probe.EventType, probe.CreatedAt // the reads take time too
 	return step{decision: decideProbe, next: next, act: func(ctx context.Context) error {
-		token := probe.NextToken()
-		token.Probe = true
-		if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Token{token}, 0); errs != nil {
+		task := probe.NextTask()
+		task.Probe = true
+		if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Task{task}, 0); errs != nil {
 			return errs[0]
 		}
 		return nil
@@ -88,7 +88,7 @@ func (r *reconciliation) withoutSlot(ctx context.Context, now time.Time, limit i
 }
 
 // withoutLease returns parked deliveries created at or after since that have none of the leases,
-// the oldest first. If a delivery has a lease, its token is on its way or its attempt is in
+// the oldest first. If a delivery has a lease, its task is on its way or its attempt is in
 // flight.
 func (r *reconciliation) withoutLease(ctx context.Context, live admission.Limits, since time.Time, limit int) ([]hook.Delivery, error) {
 	parked, err := r.listParked(ctx, since, limit+len(live.Leases))

@@ -67,7 +67,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		parked   []time.Duration // ages
 		check    int             // wave of the check
 		decision string
-		tokens   int
+		tasks    int
 		checks   []enqueued
 		states   string
 		wave     int
@@ -93,7 +93,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "open and due: only the oldest goes out", record: open(0, 0), parked: ages(3),
-			decision: "probe", tokens: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
+			decision: "probe", tasks: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
 			name: "open and due, a probe is already sent", record: open(-second, 59*second), parked: ages(3),
@@ -101,7 +101,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "open and due, after a check while paused", record: open(-second, hour), parked: ages(3),
-			decision: "probe", tokens: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
+			decision: "probe", tasks: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
 			name: "half-open, lease held", record: halfOpen(minute, -second), parked: ages(2),
@@ -109,23 +109,23 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "half-open, lease expired", record: halfOpen(0, 0), parked: ages(2),
-			decision: "probe", tokens: 1, states: "2 parked circuit_open", attendIn: minute, waiting: true,
+			decision: "probe", tasks: 1, states: "2 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: the first wave", record: closed(0, minute), parked: ages(3),
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tasks: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "2 parked circuit_open, 1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: the wave of the check", record: closed(3, minute), parked: ages(6), check: 3,
-			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+			decision: "release", tasks: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: less than a wave is left", record: closed(9, minute), parked: ages(2), check: 9,
-			decision: "release", tokens: 2, checks: []enqueued{{Wave: 10, Delay: second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
+			decision: "release", tasks: 2, checks: []enqueued{{Wave: 10, Delay: second}}, states: "2 retrying", wave: 10, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: a wave has 500 at most", record: closed(40, minute), parked: ages(501), check: 40,
-			decision: "release", tokens: 500, checks: []enqueued{{Wave: 41, Delay: second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
+			decision: "release", tasks: 500, checks: []enqueued{{Wave: 41, Delay: second}}, states: "1 parked circuit_open, 500 retrying", wave: 41, attendIn: minute, waiting: true,
 		},
 		{
 			name: "closed: a check for a released wave", record: closed(3, minute), parked: ages(6), check: 2,
@@ -137,11 +137,11 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "closed: a stopped release continues", record: closed(3, 0), parked: ages(6),
-			decision: "release", tokens: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
+			decision: "release", tasks: 4, checks: []enqueued{{Wave: 4, Delay: second}}, states: "2 parked circuit_open, 4 retrying", wave: 4, attendIn: minute, waiting: true,
 		},
 		{
 			name: "a parked delivery without a record is released", record: func(r admission.Record) admission.Record { return r }, parked: ages(1),
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tasks: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "a stale check schedules a check for a parked delivery without a record", record: func(r admission.Record) admission.Record { return r }, parked: ages(1), check: 7,
@@ -165,11 +165,11 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "closed: an expired delivery dies, and the next goes out", record: closed(0, -second), parked: []time.Duration{80 * hour, hour},
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tasks: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 dead expired, 1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 		{
 			name: "open: an expired delivery is no probe", record: open(-second, -second), parked: []time.Duration{80 * hour, 79 * hour, hour},
-			decision: "probe", tokens: 1, states: "2 dead expired, 1 parked circuit_open", attendIn: minute, waiting: true,
+			decision: "probe", tasks: 1, states: "2 dead expired, 1 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
 			name: "nothing parked, and the record expects nothing", record: func(r admission.Record) admission.Record { r.AttendAt = start; return r },
@@ -193,7 +193,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 		},
 		{
 			name: "nothing was parked, and now a delivery is", record: empty(2*minute, closed(0, 0)), parked: ages(1),
-			decision: "release", tokens: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
+			decision: "release", tasks: 1, checks: []enqueued{{Wave: 2, Delay: second}}, states: "1 retrying", wave: 2, attendIn: minute, waiting: true,
 		},
 	}
 	for _, tt := range tests {
@@ -212,13 +212,13 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			if got := w.attended("decision"); len(got) != 1 || got[0] != tt.decision {
 				t.Errorf("Reconcile(%+v) decided %v; want %s", check, got, tt.decision)
 			}
-			tokens := w.Queue.Receive(hook.LaneRetry, 1000)
-			if len(tokens) != tt.tokens {
-				t.Errorf("%d tokens; want %d", len(tokens), tt.tokens)
+			tasks := w.Queue.Receive(hook.LaneRetry, 1000)
+			if len(tasks) != tt.tasks {
+				t.Errorf("%d tasks; want %d", len(tasks), tt.tasks)
 			}
 			ended := strings.Contains(tt.states, "dead") // the oldest delivery
-			if len(tokens) > 0 && !ended && (tokens[0].Token.Delivery != ids[0] || tokens[0].Token.Attempt != 1) {
-				t.Errorf("first token is attempt %d of %s; want 1 of %s, the oldest", tokens[0].Token.Attempt, tokens[0].Token.Delivery, ids[0])
+			if len(tasks) > 0 && !ended && (tasks[0].Task.Delivery != ids[0] || tasks[0].Task.Attempt != 1) {
+				t.Errorf("first task is attempt %d of %s; want 1 of %s, the oldest", tasks[0].Task.Attempt, tasks[0].Task.Delivery, ids[0])
 			}
 			if got := w.States(ids); got != tt.states {
 				t.Errorf("deliveries are %s; want %s", got, tt.states)
@@ -330,21 +330,21 @@ func TestReconcile_LimitsEndedDeliveries(t *testing.T) {
 	}
 }
 
-func TestReconcile_LeavesRefusedTokensParked(t *testing.T) {
+func TestReconcile_LeavesRefusedTasksParked(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Endpoint(nil)
 	ids := w.park(e, ages(10)...)
 	w.record(e, closed(3, 0))
-	w.Calls.Refuse = func(i int, _ hook.Token) error {
+	w.Calls.Refuse = func(i int, _ hook.Task) error {
 		if i%2 == 1 {
-			return &hook.Error{Code: hook.CodeUnavailable, Message: "not this token"}
+			return &hook.Error{Code: hook.CodeUnavailable, Message: "not this task"}
 		}
 		return nil
 	}
 	if err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 3}); err == nil {
-		t.Error("Reconcile() = nil when two of four tokens were refused; want their error")
+		t.Error("Reconcile() = nil when two of four tasks were refused; want their error")
 	}
 	if got, want := w.States(ids), "8 parked circuit_open, 2 retrying"; got != want {
 		t.Errorf("deliveries are %s; want %s", got, want)

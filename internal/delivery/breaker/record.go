@@ -16,9 +16,9 @@ import (
 // recordChunk is the number of deliveries that one request looks up.
 const recordChunk = 100
 
-// Record writes a record for each begun delivery that is still queued, because its token is
-// late or lost. With a record SweepTokens finds the delivery, so it survives the loss of its
-// token. begun are the deliveries of accepted events and of replays, some minutes later.
+// Record writes a record for each begun delivery that is still queued, because its task is
+// late or lost. With a record SweepTasks finds the delivery, so it survives the loss of its
+// task. begun are the deliveries of accepted events and of replays, some minutes later.
 //
 // A begun delivery may come twice, late and in any order. Record reads the event again, and
 // creates the record only if none exists, so it brings nothing back that has ended. After an
@@ -48,7 +48,7 @@ func (b *Breaker) Record(ctx context.Context, begun []hook.DeliveryRef) error {
 
 // recordEvent records the queued deliveries of one event, unless the event is expired or gone.
 // The event may be erased: if its erasure was interrupted, a delivery may have no record yet,
-// and the next token cancels it. The erasure of a whole tenant waits for processes that read
+// and the next task cancels it. The erasure of a whole tenant waits for processes that read
 // data before, so no record written here outlives it.
 func (b *Breaker) recordEvent(ctx context.Context, refs []hook.DeliveryRef, recorded *atomic.Int64) error {
 	if !b.hasTime(ctx, reserve) {

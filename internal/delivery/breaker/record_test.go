@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// accept stores an event for the endpoints, whose first tokens are lost.
+// accept stores an event for the endpoints, whose first tasks are lost.
 func (w *bundle) accept(endpoints ...hook.Endpoint) []hook.DeliveryRef {
 	w.T.Helper()
 
@@ -45,9 +45,9 @@ func (w *bundle) sweepFor(d time.Duration) {
 	}
 }
 
-// The tokens of all first attempts are lost. Each delivery gets one new token, within the time
+// The tasks of all first attempts are lost. Each delivery gets one new task, within the time
 // that the sweeper promises.
-func TestRecord_LostFirstTokensComeBack(t *testing.T) {
+func TestRecord_LostFirstTasksComeBack(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -57,13 +57,13 @@ func TestRecord_LostFirstTokensComeBack(t *testing.T) {
 		requests int
 	}{
 		{name: "an endpoint that works", want: "1 delivered", requests: 1},
-		{name: "a paused endpoint: the token parks the delivery", given: func(w *bundle, e hook.Endpoint) {
+		{name: "a paused endpoint: the task parks the delivery", given: func(w *bundle, e hook.Endpoint) {
 			e.Status, e.Reason = hook.StatusPaused, hook.ReasonManual
 			if err := w.Store.UpdateEndpoint(w.T.Context(), e); err != nil {
 				w.T.Fatal(err)
 			}
 		}, want: "1 parked paused"},
-		{name: "a deleted endpoint: the token ends the delivery", given: func(w *bundle, e hook.Endpoint) {
+		{name: "a deleted endpoint: the task ends the delivery", given: func(w *bundle, e hook.Endpoint) {
 			if err := w.Store.DeleteEndpoint(w.T.Context(), e); err != nil {
 				w.T.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestRecord_LostFirstTokensComeBack(t *testing.T) {
 			}
 			w.sweepFor(10 * time.Minute)
 			if got := w.States(ids); got != "1 queued" {
-				t.Errorf("after 15 minutes the delivery is %s; want queued: the token may be late", got)
+				t.Errorf("after 15 minutes the delivery is %s; want queued: the task may be late", got)
 			}
 			w.sweepFor(5 * time.Minute)
 			if got := w.States(ids); got != tt.want || len(w.Posts) != tt.requests {
@@ -97,7 +97,7 @@ func TestRecord_LostFirstTokensComeBack(t *testing.T) {
 	}
 }
 
-// The process dies after erasing the payload, and the token of the first attempt is lost: the
+// The process dies after erasing the payload, and the task of the first attempt is lost: the
 // delivery still ends.
 func TestRecord_AnInterruptedErasureEnds(t *testing.T) {
 	t.Parallel()
@@ -117,8 +117,8 @@ func TestRecord_AnInterruptedErasureEnds(t *testing.T) {
 	}
 }
 
-// If the first token was only late, it makes the only attempt, and the sweeper sends no other.
-func TestRecord_LateTokensMakeTheAttempt(t *testing.T) {
+// If the first task was only late, it makes the only attempt, and the sweeper sends no other.
+func TestRecord_LateTasksMakeTheAttempt(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -176,14 +176,14 @@ func TestRecord_BringsNothingBack(t *testing.T) {
 	}
 }
 
-// The token of a replay is lost. The replay gets its own record, with the replay request.
+// The task of a replay is lost. The replay gets its own record, with the replay request.
 func TestRecord_LostReplaysComeBack(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Event("order.paid", w.Clock.Now(), w.Endpoint(nil))
 	dead := hook.QueuedDelivery(e, e.Targets[0])
-	dead.State, dead.Reason, dead.Attempts, dead.Token = hook.StateDead, hook.ReasonRejected, 1, "n"
+	dead.State, dead.Reason, dead.Attempts, dead.Task = hook.StateDead, hook.ReasonRejected, 1, "n"
 	dead.Last = hook.Outcome{Class: hook.ClassRefused, Status: 400}
 	w.Save(dead)
 	w.keep(dead.Successor())
@@ -287,13 +287,13 @@ func TestRecord_SurvivesACrash(t *testing.T) {
 	}
 }
 
-// While a lane of first tokens is late, few queued deliveries of a tenant get a new token; retries do.
-func TestSweep_WaitsForTheLanesOfFirstTokens(t *testing.T) {
+// While a lane of first tasks is late, few queued deliveries of a tenant get a new task; retries do.
+func TestSweep_WaitsForTheLanesOfFirstTasks(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []int{1000, 1001} {
 		for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneReplay} {
-			t.Run(fmt.Sprintf("%d tokens in lane %s", waiting, lane), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%d tasks in lane %s", waiting, lane), func(t *testing.T) {
 				t.Parallel()
 
 				w := setup(t)
@@ -305,17 +305,17 @@ func TestSweep_WaitsForTheLanesOfFirstTokens(t *testing.T) {
 				w.keep(queued...)
 				w.Clock.Pass(16 * time.Minute)
 				retrying := w.lose(e, repeat(time.Hour, 15)...)
-				tokens := make([]hook.Token, waiting)
-				for i := range tokens {
-					tokens[i] = hook.NewToken(e.Tenant, queued[0], 1)
+				tasks := make([]hook.Task, waiting)
+				for i := range tasks {
+					tasks[i] = hook.NewTask(e.Tenant, queued[0], 1)
 				}
-				w.Enqueue(lane, tokens...)
+				w.Enqueue(lane, tasks...)
 				w.sweep(w.Breaker())
 				first, later := 0, 0
 				for _, m := range w.Queue.Receive(hook.LaneRetry, 100) {
-					if slices.Contains(queued, m.Token.Delivery) {
+					if slices.Contains(queued, m.Task.Delivery) {
 						first++
-					} else if slices.Contains(retrying, m.Token.Delivery) {
+					} else if slices.Contains(retrying, m.Task.Delivery) {
 						later++
 					}
 				}
@@ -324,7 +324,7 @@ func TestSweep_WaitsForTheLanesOfFirstTokens(t *testing.T) {
 					want = 10
 				}
 				if first != want || later != 15 || w.swept("late") != late || w.swept("visible_first") != float64(waiting) {
-					t.Errorf("%d queued and %d retrying deliveries got a token, late is %v; want %d and 15, late %t", first, later, w.swept("late"), want, late)
+					t.Errorf("%d queued and %d retrying deliveries got a task, late is %v; want %d and 15, late %t", first, later, w.swept("late"), want, late)
 				}
 			})
 		}

@@ -22,7 +22,7 @@ func waveSize(n int) int { return min(1<<min(n-1, admission.FullWave), maxWave) 
 
 // releaseWave sends the next wave. It sends nothing for a check of another wave, for a check
 // without a wave during a release, and while the endpoint is throttled: the gate would park the
-// deliveries again, for a token and a write each.
+// deliveries again, for a task and a write each.
 func (r *reconciliation) releaseWave(next admission.Record) step {
 	wave := max(r.record.Wave, 1)
 	switch {
@@ -47,21 +47,21 @@ func (r *reconciliation) sendWave(ctx context.Context, wave int) error {
 		return err // Tick checks the endpoint again at AttendAt
 	}
 	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
-	// If the queue refuses a token, its delivery stays parked and is among the oldest of the
+	// If the queue refuses a task, its delivery stays parked and is among the oldest of the
 	// next wave. So the next wave is enqueued even after an error: nobody repeats this one.
-	return errors.Join(r.sendTokens(ctx, parked[:min(len(parked), waveSize(wave))]), r.enqueueCheck(ctx, wave+1, waveInterval))
+	return errors.Join(r.sendTasks(ctx, parked[:min(len(parked), waveSize(wave))]), r.enqueueCheck(ctx, wave+1, waveInterval))
 }
 
-// sendTokens sends the tokens, and then saves the sent deliveries as retrying. After a crash
-// between the two steps a delivery is still parked: its token may settle it, or the next wave
-// sends another one. If the token has already changed the delivery, that change stands.
-func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Delivery) error {
-	tokens := make([]hook.Token, len(deliveries))
+// sendTasks sends the tasks, and then saves the sent deliveries as retrying. After a crash
+// between the two steps a delivery is still parked: its task may settle it, or the next wave
+// sends another one. If the task has already changed the delivery, that change stands.
+func (r *reconciliation) sendTasks(ctx context.Context, deliveries []hook.Delivery) error {
+	tasks := make([]hook.Task, len(deliveries))
 	for i, d := range deliveries {
-		tokens[i] = d.NextToken()
+		tasks[i] = d.NextTask()
 	}
 	lane, at := r.endpoint.LaneAt(hook.LaneRetry, r.now)
-	refused := r.Queue.Send(ctx, lane, tokens, at.Sub(r.now))
+	refused := r.Queue.Send(ctx, lane, tasks, at.Sub(r.now))
 	var sent []hook.Delivery
 	for i, d := range deliveries {
 		if refused == nil || refused[i] == nil {
@@ -71,8 +71,8 @@ func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Deliv
 	r.released = len(sent)
 	faults := forEach(len(sent), func(i int) error {
 		d := sent[i]
-		// The record keeps the token that parked the delivery. With the new token in it,
-		// deliver would think that the new token had made this write.
+		// The record keeps the task that parked the delivery. With the new task in it,
+		// deliver would think that the new task had made this write.
 		d.State, d.Reason = hook.StateRetrying, hook.ReasonNone
 		d.NextAttemptAt, d.UpdatedAt = at, r.now
 		_, err := r.saveDelivery(ctx, d)
@@ -83,7 +83,7 @@ func (r *reconciliation) sendTokens(ctx context.Context, deliveries []hook.Deliv
 
 // fillSlots sends a delivery through each free slot. From then on the slots are handed over
 // from one delivery to the next: see package admit. As long as deliveries wait, the tick
-// fills the slots again, in case their tokens were lost.
+// fills the slots again, in case their tasks were lost.
 func (r *reconciliation) fillSlots(next admission.Record) step {
 	if r.now.Before(r.record.ThrottledUntil) {
 		return r.checkAt(decidePause, next, r.record.ThrottledUntil, r.record.Wave)

@@ -10,11 +10,11 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// process gives the token to a new process of function deliver.
-func (w *bundle) process(token hook.Token) {
+// process gives the task to a new process of function deliver.
+func (w *bundle) process(task hook.Task) {
 	w.T.Helper()
 
-	body, err := token.Encode()
+	body, err := task.Encode()
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -23,16 +23,16 @@ func (w *bundle) process(token hook.Token) {
 	}
 }
 
-// TestProbe_OfASecondTokenWaits gives a second token of the probed delivery to
+// TestProbe_OfASecondTaskWaits gives a second task of the probed delivery to
 // another process while the first probe is in flight, as after a slow probe and a
 // tick.
-func TestProbe_OfASecondTokenWaits(t *testing.T) {
+func TestProbe_OfASecondTaskWaits(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name  string
-		later time.Duration // from the first probe to the second token
-		again bool          // the second token is a copy of the first message
+		later time.Duration // from the first probe to the second task
+		again bool          // the second task is a copy of the first message
 		first int           // answer of the first probe
 		posts int
 		state circuit.State
@@ -40,7 +40,7 @@ func TestProbe_OfASecondTokenWaits(t *testing.T) {
 		{name: "at once", later: 0, first: 503, posts: 1, state: circuit.Open},
 		{name: "just before the end of the lease", later: circuit.LeaseFor - time.Millisecond, first: 503, posts: 1, state: circuit.Open},
 		{name: "at the end of the longest invocation of the first", later: time.Minute, first: 503, posts: 1, state: circuit.Open},
-		{name: "after the end of the lease: the second token probes", later: circuit.LeaseFor, first: 503, posts: 2, state: circuit.Open},
+		{name: "after the end of the lease: the second task probes", later: circuit.LeaseFor, first: 503, posts: 2, state: circuit.Open},
 		{name: "a copy of the message probes, too", later: 0, again: true, first: 503, posts: 2, state: circuit.Open},
 		{name: "a late success closes", later: circuit.LeaseFor, first: 200, posts: 2, state: circuit.Closed},
 	}
@@ -52,7 +52,7 @@ func TestProbe_OfASecondTokenWaits(t *testing.T) {
 			e := w.Endpoint(nil)
 			oldest := w.park(e, ages(1)...)[0]
 			w.record(e, open(0, 0))
-			first, second := hook.NewToken(e.Tenant, oldest, 1), hook.NewToken(e.Tenant, oldest, 1)
+			first, second := hook.NewTask(e.Tenant, oldest, 1), hook.NewTask(e.Tenant, oldest, 1)
 			first.Probe, second.Probe = true, true
 			if tt.again {
 				second = first

@@ -107,7 +107,7 @@ func runSlots(t *testing.T, flow, more int, prepare func(w *slotRun)) *slotRun {
 }
 
 // TestFillSlots_SurvivesACrash kills the breaker before and after each effect of every
-// flow: the record, the claims and the tokens. The claims end after two minutes.
+// flow: the record, the claims and the tasks. The claims end after two minutes.
 func TestFillSlots_SurvivesACrash(t *testing.T) {
 	t.Parallel()
 

@@ -17,29 +17,29 @@ import (
 )
 
 const (
-	// sweepAfter is how long after the planned time of an attempt its token counts as lost.
+	// sweepAfter is how long after the planned time of an attempt its task counts as lost.
 	sweepAfter = 15 * time.Minute
 	// sweepPage is the most deliveries of a page. A sweep takes page after page while its invocation
 	// has sweepReserve left, half of its time: the rest is for the page in progress and for Look.
 	sweepPage    = 1000
 	sweepReserve = 30 * time.Second
-	// sweepChunk is the number of tokens per request to SQS. If a process dies between marking
+	// sweepChunk is the number of tasks per request to SQS. If a process dies between marking
 	// and sending, at most maxParallel chunks wait until the next look.
 	sweepChunk = 10
 	// maxLate limits the deliveries of one sweep and state while their lanes are late, and
-	// maxLateOfTenant those of a tenant among them: most are late and not lost, and their tokens
+	// maxLateOfTenant those of a tenant among them: most are late and not lost, and their tasks
 	// make the lanes later. maxLatePages limits the pages in which the sweep looks for other tenants,
 	// behind those of the tenant that makes the lanes late.
 	maxLate         = 100
 	maxLateOfTenant = 10
 	maxLatePages    = 10
-	// maxVisible is the number of visible tokens on the lanes of later attempts above which
-	// they are late. In the worst case 100 tokens take 5 minutes: an event source runs at least
-	// 2 batches of 10 tokens at a time, and a batch takes at most 60 s.
+	// maxVisible is the number of visible tasks on the lanes of later attempts above which
+	// they are late. In the worst case 100 tasks take 5 minutes: an event source runs at least
+	// 2 batches of 10 tasks at a time, and a batch takes at most 60 s.
 	maxVisible = 100
-	// maxFirst is the number of visible tokens on the lanes of first attempts above which they
+	// maxFirst is the number of visible tasks on the lanes of first attempts above which they
 	// are late. It is higher than maxVisible, because a busy lane that keeps up holds some
-	// hundreds at any time. If a token is not late after all, an unneeded one is sent at most
+	// hundreds at any time. If a task is not late after all, an unneeded one is sent at most
 	// once an hour.
 	maxFirst = 1000
 )
@@ -48,10 +48,10 @@ const (
 // looks an hour are made.
 const maxLooks = 1000
 
-// Sweep finds what was lost despite everything else: tokens, and parked deliveries of forgotten
+// Sweep finds what was lost despite everything else: tasks, and parked deliveries of forgotten
 // endpoints.
 func (b *Breaker) Sweep(ctx context.Context) error {
-	return errors.Join(b.SweepTokens(ctx), b.Look(ctx))
+	return errors.Join(b.SweepTasks(ctx), b.Look(ctx))
 }
 
 // Look looks in the index for parked deliveries of endpoints that the breaker has forgotten,
@@ -66,21 +66,21 @@ func (b *Breaker) Look(ctx context.Context) error {
 	return errors.Join(forEach(len(checks), func(i int) error { return b.Reconcile(ctx, checks[i]) })...)
 }
 
-// SweepTokens replaces lost tokens: it sends a new one for each retrying or recorded queued
+// SweepTasks replaces lost tasks: it sends a new one for each retrying or recorded queued
 // delivery that is overdue by more than sweepAfter, at most once an hour per delivery, page after
-// page while the invocation has time. A late token is not lost, so while the lanes are late, only
+// page while the invocation has time. A late task is not lost, so while the lanes are late, only
 // a few deliveries of each tenant get one: with that, the backlog of one tenant stops no sweep of
 // the others. Queued deliveries wait for the lanes of first attempts, too.
 //
-// It marks a delivery on the condition of the version read, and then sends the token, so of two
-// sweeps one marks the delivery. After a crash, or if the queue refuses the token, the delivery
+// It marks a delivery on the condition of the version read, and then sends the task, so of two
+// sweeps one marks the delivery. After a crash, or if the queue refuses the task, the delivery
 // is overdue again after hook.SweepPause, so none is lost. In the reverse order, a write that
-// keeps failing would send a token with each sweep. If the old token was not lost after all,
+// keeps failing would send a task with each sweep. If the old task was not lost after all,
 // one of the two finds the attempt recorded.
 //
-// The gate delays a token by at most admission.MaxRateWait, so no token of an overdue delivery
+// The gate delays a task by at most admission.MaxRateWait, so no task of an overdue delivery
 // is waiting for a rate slot.
-func (b *Breaker) SweepTokens(ctx context.Context) error {
+func (b *Breaker) SweepTasks(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)
 	saved := int(r.saved.Load())
@@ -100,8 +100,8 @@ type sweepRun struct {
 	*Breaker
 
 	now     time.Time
-	visible int // visible tokens on the lanes of later attempts
-	first   int // visible tokens on the lanes of first attempts
+	visible int // visible tasks on the lanes of later attempts
+	first   int // visible tasks on the lanes of first attempts
 	overdue int
 
 	saved, skipped atomic.Int64
@@ -124,7 +124,7 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 }
 
 // sweepState sweeps the overdue deliveries in the state: a few of each tenant while the lanes are
-// late, else page after page. A page with a fault is the last one: a queue that refuses tokens
+// late, else page after page. A page with a fault is the last one: a queue that refuses tasks
 // would refuse those of the next page, too.
 func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
 	if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst {
@@ -167,8 +167,8 @@ func (r *sweepRun) pages(ctx context.Context, state hook.State) iter.Seq2[[]hook
 }
 
 // listInTurns returns a few overdue deliveries of each tenant. The lanes are late, and nobody can
-// see whose tokens they hold: those of a tenant with many overdue deliveries are probably there,
-// and the tokens of the others may be lost.
+// see whose tasks they hold: those of a tenant with many overdue deliveries are probably there,
+// and the tasks of the others may be lost.
 func (r *sweepRun) listInTurns(ctx context.Context, state hook.State) (few []hook.Delivery, err error) {
 	of := make(map[hook.TenantID]int)
 	pages := 0
@@ -199,7 +199,7 @@ func (r *sweepRun) sweepPage(ctx context.Context, page []hook.Delivery) error {
 	return errors.Join(forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })...)
 }
 
-// measure returns the number of visible tokens on the lanes.
+// measure returns the number of visible tasks on the lanes.
 func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, err error) {
 	for _, lane := range lanes {
 		visible, err := r.Queue.Visible(ctx, lane)
@@ -211,9 +211,9 @@ func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, er
 	return sum, nil
 }
 
-// sweepChunk marks the deliveries, and sends tokens for those that it could mark.
+// sweepChunk marks the deliveries, and sends tasks for those that it could mark.
 func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error {
-	var tokens []hook.Token
+	var tasks []hook.Task
 	var faults []error
 	for _, d := range chunk {
 		if !r.hasTime(ctx, reserve) {
@@ -221,27 +221,27 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 			continue
 		}
 		d.SweptAt = r.now
-		// The record keeps the token of the last decision, as in sendTokens.
+		// The record keeps the task of the last decision, as in sendTasks.
 		marked, err := r.saveDelivery(ctx, d)
 		switch {
 		case err != nil:
 			faults = append(faults, err)
 		case marked:
-			tokens = append(tokens, d.NextToken())
+			tasks = append(tasks, d.NextTask())
 		}
 	}
-	if len(tokens) == 0 {
+	if len(tasks) == 0 {
 		return errors.Join(faults...)
 	}
-	refused := r.Queue.Send(ctx, hook.LaneRetry, tokens, 0)
-	for i, token := range tokens {
+	refused := r.Queue.Send(ctx, hook.LaneRetry, tasks, 0)
+	for i, task := range tasks {
 		if refused == nil || refused[i] == nil {
 			r.saved.Add(1)
 			r.Log.LogAttrs(ctx, slog.LevelWarn, "delivery.swept",
-				slog.String(names.LogTenant, string(token.Tenant)),
-				slog.String(names.LogEndpoint, string(token.Delivery.Endpoint)),
-				slog.String(names.LogDelivery, token.Delivery.String()),
-				slog.Int(names.LogAttempt, token.Attempt))
+				slog.String(names.LogTenant, string(task.Tenant)),
+				slog.String(names.LogEndpoint, string(task.Delivery.Endpoint)),
+				slog.String(names.LogDelivery, task.Delivery.String()),
+				slog.Int(names.LogAttempt, task.Attempt))
 		}
 	}
 	return errors.Join(append(faults, refused...)...)

@@ -15,14 +15,14 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// lose stores a delivery for each duration: retrying, overdue by that time, and without a token.
+// lose stores a delivery for each duration: retrying, overdue by that time, and without a task.
 func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.DeliveryRef {
 	w.T.Helper()
 
 	var ids []hook.DeliveryRef
 	for _, since := range overdue {
 		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-since-time.Minute), e), e.Target())
-		d.Tenant, d.State, d.Attempts, d.Token, d.Parks = e.Tenant, hook.StateRetrying, 1, hook.NewNonce(), 2
+		d.Tenant, d.State, d.Attempts, d.Task, d.Parks = e.Tenant, hook.StateRetrying, 1, hook.NewNonce(), 2
 		d.NextAttemptAt = w.Clock.Now().Add(-since)
 		w.Save(d)
 		ids = append(ids, d.Ref())
@@ -49,8 +49,8 @@ func (w *bundle) swept(key string) any {
 // repeat returns n times d.
 func repeat(d time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{d}, n) }
 
-// One sweep of one endpoint: how many tokens it sends, and at how many deliveries it looks.
-func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
+// One sweep of one endpoint: how many tasks it sends, and at how many deliveries it looks.
+func TestSweep_SendsATaskForEachLostTask(t *testing.T) {
 	t.Parallel()
 
 	const over = 15*time.Minute + time.Millisecond
@@ -59,18 +59,18 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 		endpoint func(e *hook.Endpoint)
 		given    func(w *bundle, e hook.Endpoint)
 		overdue  []time.Duration
-		tokens   int
+		tasks    int
 	}{
-		{name: "overdue by more than 15 minutes", overdue: repeat(over, 25), tokens: 25},
+		{name: "overdue by more than 15 minutes", overdue: repeat(over, 25), tasks: 25},
 		{name: "overdue by 15 minutes, or not at all", overdue: []time.Duration{15 * time.Minute, time.Minute, -time.Hour}},
-		{name: "more than a page of one millisecond", overdue: repeat(over, 2001), tokens: 2001},
-		{name: "a paused endpoint: the token parks the delivery", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, overdue: repeat(over, 1), tokens: 1},
-		{name: "a throttle ended a while ago", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-15*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), tokens: 1},
-		{name: "a deleted endpoint: the token ends the delivery", given: func(w *bundle, e hook.Endpoint) {
+		{name: "more than a page of one millisecond", overdue: repeat(over, 2001), tasks: 2001},
+		{name: "a paused endpoint: the task parks the delivery", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, overdue: repeat(over, 1), tasks: 1},
+		{name: "a throttle ended a while ago", given: func(w *bundle, e hook.Endpoint) { w.record(e, throttled(-15*time.Minute, closed(0, 0))) }, overdue: repeat(over, 1), tasks: 1},
+		{name: "a deleted endpoint: the task ends the delivery", given: func(w *bundle, e hook.Endpoint) {
 			if err := w.Store.DeleteEndpoint(w.T.Context(), e); err != nil {
 				w.T.Fatal(err)
 			}
-		}, overdue: repeat(over, 1), tokens: 1},
+		}, overdue: repeat(over, 1), tasks: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,28 +83,28 @@ func TestSweep_SendsATokenForEachLostToken(t *testing.T) {
 				tt.given(w, e)
 			}
 			w.sweep(w.Breaker())
-			var tokens []hook.DeliveryRef
+			var tasks []hook.DeliveryRef
 			for _, m := range w.Queue.Receive(hook.LaneRetry, 3000) {
-				tokens = append(tokens, m.Token.Delivery)
-				if m.Token.Attempt != 2 || m.Token.Parks != 2 || m.Token.Nonce == w.Delivery(m.Token.Delivery).Token || !slices.Contains(ids, m.Token.Delivery) {
-					t.Errorf("token %+v; want a new token of attempt 2", m.Token)
+				tasks = append(tasks, m.Task.Delivery)
+				if m.Task.Attempt != 2 || m.Task.Parks != 2 || m.Task.Nonce == w.Delivery(m.Task.Delivery).Task || !slices.Contains(ids, m.Task.Delivery) {
+					t.Errorf("task %+v; want a new task of attempt 2", m.Task)
 				}
 			}
-			if len(tokens) != tt.tokens {
-				t.Errorf("%d tokens; want %d", len(tokens), tt.tokens)
+			if len(tasks) != tt.tasks {
+				t.Errorf("%d tasks; want %d", len(tasks), tt.tasks)
 			}
-			if got, ok := w.swept("deliveries_swept").(float64); int(got) != tt.tokens || ok && tt.tokens == 0 && got != 0 {
-				t.Errorf("deliveries_swept is %v; want %d", got, tt.tokens)
+			if got, ok := w.swept("deliveries_swept").(float64); int(got) != tt.tasks || ok && tt.tasks == 0 && got != 0 {
+				t.Errorf("deliveries_swept is %v; want %d", got, tt.tasks)
 			}
 			w.sweep(w.Breaker())
 			if again := len(w.Queue.Receive(hook.LaneRetry, 3000)); again != 0 {
-				t.Errorf("the next sweep sends %d tokens; want none", again)
+				t.Errorf("the next sweep sends %d tasks; want none", again)
 			}
 		})
 	}
 }
 
-// While a lane is late, a token counts as late, not as lost: only a few deliveries of a tenant get
+// While a lane is late, a task counts as late, not as lost: only a few deliveries of a tenant get
 // another.
 func TestSweep_WaitsForTheLanes(t *testing.T) {
 	t.Parallel()
@@ -114,12 +114,12 @@ func TestSweep_WaitsForTheLanes(t *testing.T) {
 			w := setup(t)
 			e := w.Endpoint(nil)
 			w.lose(e, repeat(time.Hour, 25)...)
-			var tokens []hook.Token
+			var tasks []hook.Task
 			for _, id := range w.lose(e, repeat(0, waiting)...) {
-				tokens = append(tokens, hook.NewToken(e.Tenant, id, 2))
+				tasks = append(tasks, hook.NewTask(e.Tenant, id, 2))
 			}
-			w.Queue.Send(t.Context(), lane, tokens, 0)
-			w.Queue.Send(t.Context(), lane, tokens, time.Minute) // a delayed token does not make the lane late
+			w.Queue.Send(t.Context(), lane, tasks, 0)
+			w.Queue.Send(t.Context(), lane, tasks, time.Minute) // a delayed task does not make the lane late
 			w.sweep(w.Breaker())
 			late, want := waiting > 100, 25
 			if late {
@@ -130,7 +130,7 @@ func TestSweep_WaitsForTheLanes(t *testing.T) {
 				got -= waiting
 			}
 			if got != want || w.swept("late") != late {
-				t.Errorf("with %d visible tokens in lane %s: %d tokens sent, late is %v; want %d, late %t", waiting, lane, got, w.swept("late"), want, late)
+				t.Errorf("with %d visible tasks in lane %s: %d tasks sent, late is %v; want %d, late %t", waiting, lane, got, w.swept("late"), want, late)
 			}
 		}
 	}
@@ -143,28 +143,28 @@ func TestSweep_ABacklogOfATenantHidesNoOther(t *testing.T) {
 
 	w := setup(t)
 	noisy, quiet := w.Endpoint(nil), w.Endpoint(func(e *hook.Endpoint) { e.Tenant = "quiet" })
-	var tokens []hook.Token
+	var tasks []hook.Task
 	for i, id := range w.lose(noisy, repeat(time.Hour, 1500)...) {
 		if i < 101 {
-			tokens = append(tokens, hook.NewToken(noisy.Tenant, id, 2))
+			tasks = append(tasks, hook.NewTask(noisy.Tenant, id, 2))
 		}
 	}
-	w.Queue.Send(t.Context(), hook.LaneOverflow, tokens, 0)
+	w.Queue.Send(t.Context(), hook.LaneOverflow, tasks, 0)
 	lost := w.lose(quiet, repeat(20*time.Minute, 3)...)
 	w.sweep(w.Breaker())
 	of := make(map[hook.TenantID]int)
 	for _, m := range w.Queue.Receive(hook.LaneRetry, 2000) {
-		of[m.Token.Tenant]++
-		if m.Token.Tenant == quiet.Tenant && !slices.Contains(lost, m.Token.Delivery) {
-			t.Errorf("token %+v; want one of a lost delivery", m.Token)
+		of[m.Task.Tenant]++
+		if m.Task.Tenant == quiet.Tenant && !slices.Contains(lost, m.Task.Delivery) {
+			t.Errorf("task %+v; want one of a lost delivery", m.Task)
 		}
 	}
 	if diff := cmp.Diff(map[hook.TenantID]int{noisy.Tenant: 10, quiet.Tenant: len(lost)}, of); diff != "" {
-		t.Errorf("tokens by tenant (-want +got):\n%s", diff)
+		t.Errorf("tasks by tenant (-want +got):\n%s", diff)
 	}
 }
 
-// A token that is lost again and again is replaced once an hour.
+// A task that is lost again and again is replaced once an hour.
 func TestSweep_RepeatsHourly(t *testing.T) {
 	t.Parallel()
 
@@ -181,14 +181,14 @@ func TestSweep_RepeatsHourly(t *testing.T) {
 	}
 	want := []time.Duration{20 * time.Minute, 85 * time.Minute, 150 * time.Minute, 215 * time.Minute}
 	if !slices.Equal(at, want) {
-		t.Errorf("tokens at %v; want %v", at, want)
+		t.Errorf("tasks at %v; want %v", at, want)
 	}
 	if d := w.Delivery(ids[0]); d.State != hook.StateRetrying || d.Attempts != 1 {
 		t.Errorf("delivery is %s with %d attempts; want unchanged", d.State, d.Attempts)
 	}
 }
 
-// A delivery that settles, or is swept, between the list and the mark gets no token.
+// A delivery that settles, or is swept, between the list and the mark gets no task.
 func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 	t.Parallel()
 
@@ -203,7 +203,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 	})
 	w.sweep(w.Breaker())
 	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 0 || w.States(ids) != "1 delivered" {
-		t.Errorf("%d tokens, delivery is %s; want none, delivered", n, w.States(ids))
+		t.Errorf("%d tasks, delivery is %s; want none, delivered", n, w.States(ids))
 	}
 
 	ids = w.lose(w.Endpoint(nil), repeat(time.Hour, 100)...)
@@ -213,7 +213,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 	}
 	sweeps.Wait()
 	if n := len(w.Queue.Receive(hook.LaneRetry, 1000)); n != len(ids) {
-		t.Errorf("4 concurrent sweeps send %d tokens; want %d", n, len(ids))
+		t.Errorf("4 concurrent sweeps send %d tasks; want %d", n, len(ids))
 	}
 }
 
@@ -281,11 +281,11 @@ func TestSweep_TakesTheNextPage(t *testing.T) {
 	}
 	for _, want := range []float64{2000, 500} {
 		ctx := endingContext{w.Context(), w.Clock.Now().Add(time.Minute)}
-		if err := w.Breaker().SweepTokens(ctx); err != nil {
-			t.Errorf("SweepTokens() = %v; want nil: the next sweep takes the rest", err)
+		if err := w.Breaker().SweepTasks(ctx); err != nil {
+			t.Errorf("SweepTasks() = %v; want nil: the next sweep takes the rest", err)
 		}
 		if got := w.swept("deliveries_swept"); got != want {
-			t.Errorf("%v tokens; want %v", got, want)
+			t.Errorf("%v tasks; want %v", got, want)
 		}
 		for _, m := range w.Queue.Receive(hook.LaneRetry, 3000) { // deliver keeps up
 			w.Queue.Delete(m.ID)
@@ -301,12 +301,12 @@ func TestSweep_StopsInTime(t *testing.T) {
 	w.lose(w.Endpoint(nil), time.Hour)
 	ctx := endingContext{w.Context(), w.Clock.Now().Add(9 * time.Second)}
 	if err := w.Breaker().Sweep(ctx); err == nil || len(w.Queue.Receive(hook.LaneRetry, 10)) > 0 || w.swept("skipped") != 1.0 {
-		t.Errorf("Sweep() = %v, skipped %v; want an error and no token", err, w.swept("skipped"))
+		t.Errorf("Sweep() = %v, skipped %v; want an error and no task", err, w.swept("skipped"))
 	}
 }
 
 // TestSweep_SurvivesACrash kills the sweep before and after each effect: the marks and
-// the tokens. The next sweeps bring every delivery to the end, an hour later at most.
+// the tasks. The next sweeps bring every delivery to the end, an hour later at most.
 func TestSweep_SurvivesACrash(t *testing.T) {
 	t.Parallel()
 
@@ -349,16 +349,16 @@ func TestSweep_SurvivesACrash(t *testing.T) {
 	}
 }
 
-// If the old token was not lost after all, the request may be sent twice, but the record shows
+// If the old task was not lost after all, the request may be sent twice, but the record shows
 // one attempt.
-func TestSweep_SecondTokenIsHarmless(t *testing.T) {
+func TestSweep_SecondTaskIsHarmless(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Endpoint(nil)
 	ids := w.lose(e, time.Hour)
 	w.sweep(w.Breaker())
-	w.Queue.Send(t.Context(), hook.LaneRetry, []hook.Token{hook.NewToken(e.Tenant, ids[0], 2)}, 0)
+	w.Queue.Send(t.Context(), hook.LaneRetry, []hook.Task{hook.NewTask(e.Tenant, ids[0], 2)}, 0)
 	w.InvokeAll()
 	if d := w.Delivery(ids[0]); d.State != hook.StateDelivered || d.Attempts != 2 {
 		t.Errorf("delivery is %s with %d attempts; want delivered, 2", d.State, d.Attempts)

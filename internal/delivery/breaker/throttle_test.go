@@ -21,7 +21,7 @@ func throttled(left time.Duration, then func(r admission.Record) admission.Recor
 	}
 }
 
-// Before the end of Retry-After, a check sends no token.
+// Before the end of Retry-After, a check sends no task.
 func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 	t.Parallel()
 
@@ -32,7 +32,7 @@ func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 		wave     int // of the check
 		decision string
 		checks   []int // their waves
-		tokens   int
+		tasks    int
 		attendIn time.Duration
 	}{
 		{name: "open, cooldown over", record: throttled(7*minute, open(0, 0)), decision: "await", checks: []int{0}, attendIn: 7 * minute},
@@ -44,8 +44,8 @@ func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 		{name: "closed, the tick", record: throttled(7*minute, closed(3, 0)), decision: "throttled", checks: []int{3}, attendIn: 7 * minute},
 		{name: "closed, a stale check", record: throttled(7*minute, closed(3, minute)), wave: 2, decision: "stale", attendIn: minute},
 		{name: "closed, a check beside the release", record: throttled(7*minute, closed(3, minute)), decision: "under_way", attendIn: minute},
-		{name: "the throttle is over: open", record: throttled(0, open(0, 0)), decision: "probe", tokens: 1, attendIn: minute},
-		{name: "the throttle is over: closed", record: throttled(0, closed(3, 0)), wave: 3, decision: "release", checks: []int{4}, tokens: 4, attendIn: minute},
+		{name: "the throttle is over: open", record: throttled(0, open(0, 0)), decision: "probe", tasks: 1, attendIn: minute},
+		{name: "the throttle is over: closed", record: throttled(0, closed(3, 0)), wave: 3, decision: "release", checks: []int{4}, tasks: 4, attendIn: minute},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,8 +71,8 @@ func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 			if diff := cmp.Diff(tt.checks, checks); diff != "" {
 				t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 			}
-			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tokens {
-				t.Errorf("%d tokens; want %d", got, tt.tokens)
+			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tasks {
+				t.Errorf("%d tasks; want %d", got, tt.tasks)
 			}
 			if got := w.Circuit(e).AttendAt; !got.Equal(start.Add(tt.attendIn)) {
 				t.Errorf("AttendAt is %s from now; want %s", got.Sub(start), tt.attendIn)

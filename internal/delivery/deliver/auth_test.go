@@ -55,7 +55,7 @@ func TestProcessBatch_AuthenticatesAfterAnyCrash(t *testing.T) {
 }
 
 // Every request carries the grant of the access token, also the request of a process that takes
-// over after a crash. If there is no token, the attempt fails: it is recorded with the reason,
+// over after a crash. If there is no task, the attempt fails: it is recorded with the reason,
 // and retried.
 func TestProcessBatch_GrantsAnAccessTokenAfterAnyCrash(t *testing.T) {
 	t.Parallel()

@@ -17,14 +17,14 @@ import (
 	"surehook.example/surehook/internal/store"
 )
 
-// Message is an encoded token, as received from the queue.
+// Message is an encoded task, as received from the queue.
 type Message struct {
 	ID   string
 	Body string
 	Lane hook.Lane // of the queue; zero: one of the lanes of batches, live, retry and replay
 }
 
-// Deliverer processes batches of tokens. All fields without a remark must be set. With an empty
+// Deliverer processes batches of tasks. All fields without a remark must be set. With an empty
 // environment in Metrics, no metrics are written.
 type Deliverer struct {
 	Store    Store
@@ -51,11 +51,11 @@ func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (faile
 	return failed
 }
 
-// levelOf returns the log level of a failed message. Two tokens for one attempt are normal: a
+// levelOf returns the log level of a failed message. Two tasks for one attempt are normal: a
 // repeated post or follow-up sends a second one. It is also normal that a redriven dead letter
 // comes before the record of the death.
 func levelOf(err error) slog.Level {
-	if errors.Is(err, errOtherToken) || errors.Is(err, errEarlyRedrive) {
+	if errors.Is(err, errOtherTask) || errors.Is(err, errEarlyRedrive) {
 		return slog.LevelInfo
 	}
 	return slog.LevelError
@@ -66,7 +66,7 @@ func decodeMessages(messages []Message) []*job {
 	for i, m := range messages {
 		j := &room[i]
 		j.message = m
-		if j.Token, j.err = hook.DecodeToken(m.Body); j.err != nil {
+		if j.Task, j.err = hook.DecodeTask(m.Body); j.err != nil {
 			j.err = fmt.Errorf("decode message: %w", j.err)
 		}
 		jobs[i] = j
@@ -74,14 +74,14 @@ func decodeMessages(messages []Message) []*job {
 	return jobs
 }
 
-// uniqueJobs returns the decoded jobs, one per token. A further message with the same token
-// succeeds at once, because the first message stays on the queue until the token is processed.
-// Tokens with different nonces are different jobs: the record decides which of them resumes.
+// uniqueJobs returns the decoded jobs, one per task. A further message with the same task
+// succeeds at once, because the first message stays on the queue until the task is processed.
+// Tasks with different nonces are different jobs: the record decides which of them resumes.
 func uniqueJobs(jobs []*job) []*job {
 	unique := make([]*job, 0, len(jobs))
 	for _, j := range jobs {
 		same := func(other *job) bool {
-			return other.Token.Nonce == j.Token.Nonce && attemptOf(other.Token) == attemptOf(j.Token)
+			return other.Task.Nonce == j.Task.Nonce && attemptOf(other.Task) == attemptOf(j.Task)
 		}
 		if j.err == nil && !slices.ContainsFunc(unique, same) {
 			unique = append(unique, j)
@@ -107,14 +107,14 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	}
 }
 
-// processLoaded records new replays, and then processes the tokens of each endpoint together.
+// processLoaded records new replays, and then processes the tasks of each endpoint together.
 func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
 	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
 	done := &ended{all: make([]*job, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
-		id := j.Token.Delivery.Endpoint
+		id := j.Task.Delivery.Endpoint
 		byEndpoint[id] = append(byEndpoint[id], j)
 	}
 	endpoints := slices.Collect(maps.Values(byEndpoint))
@@ -128,8 +128,8 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 // readable fails the jobs whose records could not all be read, and returns the others.
 func readable(jobs []*job, snapshot *Snapshot) []*job {
 	return slices.DeleteFunc(jobs, func(j *job) bool {
-		if fault, ok := snapshot.Faults[j.Token]; ok {
-			j.err = fmt.Errorf("load the records of %s: %w", j.Token.Delivery, fault)
+		if fault, ok := snapshot.Faults[j.Task]; ok {
+			j.err = fmt.Errorf("load the records of %s: %w", j.Task.Delivery, fault)
 		}
 		return j.err != nil
 	})

@@ -18,10 +18,10 @@ func batchOf(messages ...memory.Message) []deliver.Message {
 	return batch
 }
 
-// Token A recorded the attempt, and the process died before (b). Token B is for the same attempt
+// Task A recorded the attempt, and the process died before (b). Task B is for the same attempt
 // and comes before A in the same batch. A must resume, and B is stale. Found by package sim, seed
 // 6495.
-func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
+func TestProcessBatch_ResumesBesideAnotherTaskOfTheAttempt(t *testing.T) {
 	t.Parallel()
 
 	for _, order := range []string{"A before B", "B before A"} {
@@ -38,7 +38,7 @@ func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
 				t.Fatal("the process did not die between (a) and (b)")
 			}
 
-			w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
+			w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
 			b := w.Queue.Receive(hook.LaneLive, 1)[0]
 			batch := batchOf(a, b)
 			if order == "B before A" {
@@ -57,14 +57,14 @@ func TestProcessBatch_ResumesBesideAnotherTokenOfTheAttempt(t *testing.T) {
 	}
 }
 
-// If several tokens of one attempt are due, one makes the attempt. The others fail, because one
+// If several tasks of one attempt are due, one makes the attempt. The others fail, because one
 // of them may have recorded the attempt in another process.
-func TestProcessBatch_OneTokenMakesTheAttempt(t *testing.T) {
+func TestProcessBatch_OneTaskMakesTheAttempt(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
-	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1), hook.NewToken("acme", id, 1))
+	w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1), hook.NewTask("acme", id, 1))
 	all := w.Queue.Receive(hook.LaneLive, 3)
 	failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all...))
 	if len(failed) != 2 || failed[0] != all[1].ID || failed[1] != all[2].ID || len(w.Posts) != 1 {
@@ -73,18 +73,18 @@ func TestProcessBatch_OneTokenMakesTheAttempt(t *testing.T) {
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all[1:]...)); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() again = %v after %d POSTs; want none failed, 1", failed, len(w.Posts))
 	}
-	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Token != all[0].Token.Nonce {
-		t.Errorf("%s by token %s; want delivered by the first token", d.State, d.Token)
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Task != all[0].Task.Nonce {
+		t.Errorf("%s by task %s; want delivered by the first task", d.State, d.Task)
 	}
 }
 
-// If several tokens expire a delivery, one death is counted.
-func TestProcessBatch_OneTokenExpiresTheDelivery(t *testing.T) {
+// If several tasks expire a delivery, one death is counted.
+func TestProcessBatch_OneTaskExpiresTheDelivery(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
-	w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
+	w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
 	w.Clock.Pass(hook.DefaultMaxAge + 1)
 	all := w.Queue.Receive(hook.LaneLive, 2)
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all...)); len(failed) != 1 || failed[0] != all[1].ID {
@@ -95,14 +95,14 @@ func TestProcessBatch_OneTokenExpiresTheDelivery(t *testing.T) {
 	}
 }
 
-// Two messages with the same token are processed once.
-func TestProcessBatch_EqualTokensAreOne(t *testing.T) {
+// Two messages with the same task are processed once.
+func TestProcessBatch_EqualTasksAreOne(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
 	first := w.Queue.Receive(hook.LaneLive, 1)[0]
-	w.Enqueue(hook.LaneLive, first.Token)
+	w.Enqueue(hook.LaneLive, first.Task)
 	second := w.Queue.Receive(hook.LaneLive, 1)[0]
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(first, second)); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() = %v after %d POSTs; want none failed, 1", failed, len(w.Posts))

@@ -91,7 +91,7 @@ func TestCoalesce_EveryDeliveryCountsItsWait(t *testing.T) {
 	}
 }
 
-// Two tokens make the same attempt. The first answer is recorded as a death and counted; the
+// Two tasks make the same attempt. The first answer is recorded as a death and counted; the
 // success that replaces it takes the death back.
 func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	id := w.Post(e)[0]
 	first := w.Queue.Receive(hook.LaneLive, 1)[0]
 	second := first
-	second.Token.Nonce = hook.NewNonce() // an event that is posted twice has two tokens
+	second.Task.Nonce = hook.NewNonce() // an event that is posted twice has two tasks
 	process := w.Deliverer()
 	writeTo(process, &racingStore{store: w.Store, race: func() {
 		w.Answer = world.Always(404)
@@ -119,7 +119,7 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 
 // SQS gives one message to two processes. Both send the request, and one of them records and
 // counts the end of the delivery.
-func TestProcessBatch_ACopyOfATokenCountsNoSecondDelivery(t *testing.T) {
+func TestProcessBatch_ACopyOfATaskCountsNoSecondDelivery(t *testing.T) {
 	t.Parallel()
 
 	for _, status := range []int{200, 404} {

@@ -34,22 +34,22 @@ func TestProcessBatch_RequestCarriesStoredRecords(t *testing.T) {
 	}
 }
 
-func TestProcessBatch_DropsStaleTokens(t *testing.T) {
+func TestProcessBatch_DropsStaleTasks(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
-		name  string
-		token func(id hook.DeliveryRef) hook.Token
+		name string
+		task func(id hook.DeliveryRef) hook.Task
 	}{
-		{name: "an attempt that another token made", token: func(id hook.DeliveryRef) hook.Token { return hook.NewToken("acme", id, 1) }},
-		{name: "an attempt whose predecessor was never made", token: func(id hook.DeliveryRef) hook.Token { return hook.NewToken("acme", id, 3) }},
-		{name: "a generation that does not exist", token: func(id hook.DeliveryRef) hook.Token {
+		{name: "an attempt that another task made", task: func(id hook.DeliveryRef) hook.Task { return hook.NewTask("acme", id, 1) }},
+		{name: "an attempt whose predecessor was never made", task: func(id hook.DeliveryRef) hook.Task { return hook.NewTask("acme", id, 3) }},
+		{name: "a generation that does not exist", task: func(id hook.DeliveryRef) hook.Task {
 			id.Generation = 2
-			return hook.NewToken("acme", id, 1)
+			return hook.NewTask("acme", id, 1)
 		}},
-		{name: "an event that is gone", token: func(id hook.DeliveryRef) hook.Token {
+		{name: "an event that is gone", task: func(id hook.DeliveryRef) hook.Task {
 			id.Event = hook.KeyedEventID("acme", "never posted")
-			return hook.NewToken("acme", id, 1)
+			return hook.NewTask("acme", id, 1)
 		}},
 	}
 	for _, tt := range tests {
@@ -62,7 +62,7 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 			w.Invoke(hook.LaneLive)
 			before := w.Delivery(id)
 
-			w.Enqueue(hook.LaneLive, tt.token(id))
+			w.Enqueue(hook.LaneLive, tt.task(id))
 			if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 0 {
 				t.Errorf("received %d, failed %d; want 1, 0", received, failed)
 			}
@@ -71,7 +71,7 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 			}
 			w.Clock.Until(start.Add(time.Hour))
 			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != 1 {
-				t.Errorf("%d tokens wait; want the one of attempt 2", len(left))
+				t.Errorf("%d tasks wait; want the one of attempt 2", len(left))
 			}
 			w.Run()
 			if got := w.Delivery(id); got.State != hook.StateDelivered || len(w.Posts) != 2 {
@@ -81,7 +81,7 @@ func TestProcessBatch_DropsStaleTokens(t *testing.T) {
 	}
 }
 
-// Each duplicate token costs at most one POST, and does not start a second chain of tokens.
+// Each duplicate task costs at most one POST, and does not start a second chain of tasks.
 func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	t.Parallel()
 
@@ -89,7 +89,7 @@ func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	w.Answer = world.InTurn(503, 503, 200)
 	id := w.Post(w.Endpoint(nil))[0]
 	for range 3 {
-		w.Enqueue(hook.LaneLive, hook.NewToken("acme", id, 1))
+		w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
 	}
 	for range 50 {
 		at, ok := w.Queue.Next()
@@ -98,8 +98,8 @@ func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 		}
 		w.Clock.Until(at)
 		w.Invoke(hook.LaneLive)
-		for _, m := range w.Queue.Receive(hook.LaneRetry, 10) { // every retry token arrives twice
-			body, err := m.Token.Encode()
+		for _, m := range w.Queue.Receive(hook.LaneRetry, 10) { // every retry task arrives twice
+			body, err := m.Task.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -112,21 +112,21 @@ func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 		}
 	}
 	if _, ok := w.Queue.Next(); ok {
-		t.Error("tokens are left; duplicates made a chain of their own")
+		t.Error("tasks are left; duplicates made a chain of their own")
 	}
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 || len(w.Posts) != 3 {
 		t.Errorf("%s after %d attempts and %d POSTs; want delivered, 3, 3", d.State, d.Attempts, len(w.Posts))
 	}
 }
 
-func TestProcessBatch_EarlyTokenWaits(t *testing.T) {
+func TestProcessBatch_EarlyTaskWaits(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	w.Answer = world.InTurn(503, 200)
 	id := w.Post(w.Endpoint(nil))[0]
 	w.Invoke(hook.LaneLive)
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, 2)) // 10 s too early
+	w.Enqueue(hook.LaneRetry, hook.NewTask("acme", id, 2)) // 10 s too early
 	w.Invoke(hook.LaneRetry)
 	if len(w.Posts) != 1 {
 		t.Fatalf("%d POSTs before the time; want 1", len(w.Posts))
@@ -201,7 +201,7 @@ func TestProcessBatch_CapsRetryAfter(t *testing.T) {
 	}
 }
 
-func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
+func TestProcessBatch_TaskOlderThanMaxAgeExpires(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -232,7 +232,7 @@ func TestProcessBatch_TokenOlderThanMaxAgeExpires(t *testing.T) {
 }
 
 // A process dies after it writes that a delivery expired, and before it sends the dead letter.
-// When the token returns, it sends the dead letter.
+// When the task returns, it sends the dead letter.
 func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 	t.Parallel()
 
@@ -246,7 +246,7 @@ func TestProcessBatch_ExpiredDeliverySendsDeadLetterAfterCrash(t *testing.T) {
 	}
 }
 
-// An endpoint answers 410, and its owner changes it before the returning token can disable it.
+// An endpoint answers 410, and its owner changes it before the returning task can disable it.
 // The owner's change stands.
 func TestProcessBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	t.Parallel()
@@ -285,7 +285,7 @@ func TestProcessBatch_DeletedEndpointCancels(t *testing.T) {
 	}
 }
 
-// A token of a parked delivery ends the park when the gate admits the attempt.
+// A task of a parked delivery ends the park when the gate admits the attempt.
 func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	t.Parallel()
 
@@ -293,7 +293,7 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
 	id := w.Post(endpoint)[0]
 	w.Run()
-	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
+	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateParked || d.Attempts != 0 {
 		t.Errorf("%s after %d attempts; want parked after 0", d.State, d.Attempts)
@@ -303,16 +303,16 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
+	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 {
 		t.Errorf("%s after %d attempts; want delivered after 1", d.State, d.Attempts)
 	}
 }
 
-// A wave sends a token, and then writes the released delivery. If the token is parked again
+// A wave sends a task, and then writes the released delivery. If the task is parked again
 // before that write, the write must conflict: otherwise the delivery would be retrying without a
-// token, and no release would find it. Found by package sim, seed 2655.
+// task, and no release would find it. Found by package sim, seed 2655.
 func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	t.Parallel()
 
@@ -320,7 +320,7 @@ func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
 	w.Run()
 	released := w.Delivery(id)
-	w.Enqueue(hook.LaneRetry, released.NextToken())
+	w.Enqueue(hook.LaneRetry, released.NextTask())
 	released.State, released.Reason = hook.StateRetrying, hook.ReasonNone
 	w.Run()
 	if err := w.Store.SaveDelivery(t.Context(), released, nil); hook.CodeOf(err) != hook.CodeConflict {
@@ -328,10 +328,10 @@ func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	}
 }
 
-// A token that is sent back to wait keeps its nonce. The queue gives the message to two
-// functions; one records the attempt and dies before (b), and the token that the other one sent
+// A task that is sent back to wait keeps its nonce. The queue gives the message to two
+// functions; one records the attempt and dies before (b), and the task that the other one sent
 // back resumes at (b). Found by package sim, seed 1818.
-func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
+func TestProcessBatch_DelayedTaskKeepsItsNonce(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -341,10 +341,10 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 	batch := []deliver.Message{{ID: message.ID, Body: message.Body}}
 
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batch); len(failed) > 0 {
-		t.Fatal("the token was not sent on")
+		t.Fatal("the task was not sent on")
 	}
 	d := hook.Delivery{
-		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, Token: message.Token.Nonce,
+		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, Task: message.Task.Nonce,
 		CreatedAt: w.Clock.Now(), NextAttemptAt: w.Clock.Now().Add(time.Minute),
 	}
 	if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil { // and the function that made it died here
@@ -358,9 +358,9 @@ func TestProcessBatch_DelayedTokenKeepsItsNonce(t *testing.T) {
 }
 
 // While an endpoint is throttled, its deliveries are parked, even those with a reserved rate
-// slot. Otherwise all tokens would arrive together at the end of the throttle. Found by package
+// slot. Otherwise all tasks would arrive together at the end of the throttle. Found by package
 // sim, seed 192.
-func TestProcessBatch_ThrottledTokensPark(t *testing.T) {
+func TestProcessBatch_ThrottledTasksPark(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -372,15 +372,15 @@ func TestProcessBatch_ThrottledTokensPark(t *testing.T) {
 	}
 	id := w.Post(endpoint)[0]
 	w.Queue.Delete(w.Queue.Receive(hook.LaneLive, 1)[0].ID)
-	token := hook.NewToken("acme", id, 1)
-	token.Reserved = true
-	w.Enqueue(hook.LaneRetry, token)
+	task := hook.NewTask("acme", id, 1)
+	task.Reserved = true
+	w.Enqueue(hook.LaneRetry, task)
 	w.Invoke(hook.LaneRetry)
 	if d := w.Delivery(id); d.State != hook.StateParked || d.Reason != hook.ReasonThrottled {
 		t.Errorf("the delivery is %s, %s; want parked, throttled", d.State, d.Reason)
 	}
 	if _, ok := w.Queue.Next(); ok {
-		t.Error("a token is left; want none")
+		t.Error("a task is left; want none")
 	}
 }
 
@@ -401,9 +401,9 @@ func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 2, CreatedAt: w.Clock.Now(),
 		Replayed: hook.Replayed{Generation: 2, At: w.Clock.Now()},
 	}
-	next := hook.NewToken("acme", old.Successor(), 1)
+	next := hook.NewTask("acme", old.Successor(), 1)
 	cancelled := hook.Delivery{
-		ID: old.Successor().DeliveryID, AcceptedAt: old.Successor().AcceptedAt, Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Token: next.Nonce, CreatedAt: w.Clock.Now(),
+		ID: old.Successor().DeliveryID, AcceptedAt: old.Successor().AcceptedAt, Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Task: next.Nonce, CreatedAt: w.Clock.Now(),
 	}
 	for _, d := range []hook.Delivery{old, cancelled} {
 		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
@@ -435,24 +435,24 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 
 	var messages []deliver.Message
 	for _, m := range w.Queue.Receive(hook.LaneLive, 10) {
-		body, err := m.Token.Encode()
+		body, err := m.Task.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		messages = append(messages, deliver.Message{ID: m.ID, Body: body})
 	}
-	foreign, err := hook.NewToken("other", good, 1).Encode()
+	foreign, err := hook.NewTask("other", good, 1).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	elsewhere := good
 	elsewhere.Endpoint = w.Endpoint(nil).ID
-	stray, err := hook.NewToken("acme", elsewhere, 1).Encode()
+	stray, err := hook.NewTask("acme", elsewhere, 1).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
 	messages = append(messages, deliver.Message{ID: "garbage", Body: "{"}, deliver.Message{ID: "foreign", Body: foreign}, deliver.Message{ID: "stray", Body: stray})
-	// The token of another tenant names the same attempt as a valid one, and comes first here.
+	// The task of another tenant names the same attempt as a valid one, and comes first here.
 	messages[0], messages[4] = messages[4], messages[0]
 
 	failed := w.Deliverer().ProcessBatch(w.Context(), messages[1:])
@@ -463,7 +463,7 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 		t.Errorf("good neighbour is %s; want delivered", d.State)
 	}
 	if failed := w.Deliverer().ProcessBatch(w.Context(), messages[:1]); len(failed) != 1 {
-		t.Errorf("a token of another tenant: failed = %v; want it to come again", failed)
+		t.Errorf("a task of another tenant: failed = %v; want it to come again", failed)
 	}
 }
 
@@ -493,7 +493,7 @@ func TestProcessBatch_LeavesTimeToSettle(t *testing.T) {
 	w := setup(t)
 	w.Post(w.Endpoint(nil))
 	m := w.Queue.Receive(hook.LaneLive, 1)[0]
-	body, err := m.Token.Encode()
+	body, err := m.Task.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -580,12 +580,12 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 		}
 	}
 
-	// After the cooldown, the token that the breaker sends is the only probe.
+	// After the cooldown, the task that the breaker sends is the only probe.
 	w.Answer = world.Always(200)
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	probe := w.Delivery(parked[1]).NextToken()
+	probe := w.Delivery(parked[1]).NextTask()
 	probe.Probe = true
-	w.Enqueue(hook.LaneRetry, hook.NewToken("acme", parked[0], 1), probe)
+	w.Enqueue(hook.LaneRetry, hook.NewTask("acme", parked[0], 1), probe)
 	w.InvokeAll() // the retries of the first five came due meanwhile
 	if d := w.Delivery(parked[1]); len(w.Posts) != 6 || d.State != hook.StateDelivered {
 		t.Errorf("%d POSTs, and the probe is %s; want one more, the probe", len(w.Posts), d.State)
@@ -595,8 +595,8 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	}
 }
 
-// Above the rate tokens wait on the queue, each for a rate slot of its own.
-func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
+// Above the rate tasks wait on the queue, each for a rate slot of its own.
+func TestProcessBatch_DelayedTasksKeepTheirSlot(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -614,7 +614,7 @@ func TestProcessBatch_DelayedTokensKeepTheirSlot(t *testing.T) {
 		w.Invoke(hook.LaneRetry)
 	}
 	if _, left := w.Queue.Next(); left || len(w.Posts) != 3 || w.Clock.Now().Sub(start) != 4*time.Second {
-		t.Errorf("%d POSTs after %v, tokens left: %t; want 3 after 4 s, each delayed once", len(w.Posts), w.Clock.Now().Sub(start), left)
+		t.Errorf("%d POSTs after %v, tasks left: %t; want 3 after 4 s, each delayed once", len(w.Posts), w.Clock.Now().Sub(start), left)
 	}
 }
 
@@ -638,15 +638,15 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 		race     func(d *hook.Delivery)
 		state    hook.State
 		attempts int
-		tokens   int // left on the queue
+		tasks    int // left on the queue
 	}{
 		{name: "a duplicate delivered it", race: func(d *hook.Delivery) {
-			d.State, d.Attempts, d.Token = hook.StateDelivered, 1, "other"
-		}, state: hook.StateDelivered, attempts: 1, tokens: 0},
-		{name: "someone cancelled it", race: func(d *hook.Delivery) { d.State = hook.StateCancelled }, state: hook.StateCancelled, attempts: 0, tokens: 0},
+			d.State, d.Attempts, d.Task = hook.StateDelivered, 1, "other"
+		}, state: hook.StateDelivered, attempts: 1, tasks: 0},
+		{name: "someone cancelled it", race: func(d *hook.Delivery) { d.State = hook.StateCancelled }, state: hook.StateCancelled, attempts: 0, tasks: 0},
 		{name: "a duplicate parked it", race: func(d *hook.Delivery) {
-			d.State, d.Reason, d.Token = hook.StateParked, hook.ReasonPaused, "other"
-		}, state: hook.StateRetrying, attempts: 1, tokens: 1},
+			d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonPaused, "other"
+		}, state: hook.StateRetrying, attempts: 1, tasks: 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -660,7 +660,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			m := w.Queue.Receive(hook.LaneLive, 1)[0]
-			body, err := m.Token.Encode()
+			body, err := m.Task.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -680,8 +680,8 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 			if got := w.Delivery(id); got.State != tt.state || got.Attempts != tt.attempts || len(w.Posts) != 1 {
 				t.Errorf("%s after %d attempts, %d POSTs; want %s after %d, 1", got.State, got.Attempts, len(w.Posts), tt.state, tt.attempts)
 			}
-			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != tt.tokens {
-				t.Errorf("%d tokens are left; want %d", len(left), tt.tokens)
+			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != tt.tasks {
+				t.Errorf("%d tasks are left; want %d", len(left), tt.tasks)
 			}
 		})
 	}
@@ -706,7 +706,7 @@ func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 	w.Answer = world.InTurn(503, 200)
 	id := w.Post(w.Endpoint(nil))[0]
 	m := w.Queue.Receive(hook.LaneLive, 1)[0]
-	body, err := m.Token.Encode()
+	body, err := m.Task.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -718,6 +718,6 @@ func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 	w.Queue.Delete(m.ID)
 	w.Run()
 	if got := w.Delivery(id); got.State != hook.StateDelivered || got.Attempts != 2 {
-		t.Errorf("%s after %d attempts; want delivered after 2: the next token was sent", got.State, got.Attempts)
+		t.Errorf("%s after %d attempts; want delivered after 2: the next task was sent", got.State, got.Attempts)
 	}
 }

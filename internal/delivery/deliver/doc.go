@@ -1,46 +1,46 @@
-// Package deliver makes attempts. A Deliverer decodes a batch of tokens, loads the records,
+// Package deliver makes attempts. A Deliverer decodes a batch of tasks, loads the records,
 // asks the gate, sends the requests and settles the deliveries.
 //
 // Queues, tables and HTTP are ports. Package hook explains the words.
 //
-// # The path of a token
+// # The path of a task
 //
-//	token --> judge --+-- stale ----------------------------> drop
+//	task --> judge --+-- stale ----------------------------> drop
 //	                  +-- own decision recorded ----------------------------> (b)
-//	                  +-- too early ------------------------> same token, later
+//	                  +-- too early ------------------------> same task, later
 //	                  +-- older than max_age ---> dead (a) -----------------> (b)
 //	                  +-- due --> gate --+-- cancel --> cancelled (a) ------> (b)
 //	                                     +-- park ----> parked (a)
-//	                                     +-- move ----> same token, in another lane
+//	                                     +-- move ----> same task, in another lane
 //	                                     +-- admit ---> POST --> outcome (a) --> (b)
 //
 // (a) is the write of the decision, and (b) the follow-up. Package settlement decides, and
 // explains why no crash between two steps loses a delivery. Not shown: the gate lets a
-// busy token come again.
+// busy task come again.
 //
-// # Duplicate tokens
+// # Duplicate tasks
 //
-// If the attempt of a token is recorded under another nonce, the token is a duplicate and is
-// dropped: the message of the other token takes care of (b).
+// If the attempt of a task is recorded under another nonce, the task is a duplicate and is
+// dropped: the message of the other task takes care of (b).
 //
-// A batch may contain several tokens for one attempt. Each is judged by itself. If several are
+// A batch may contain several tasks for one attempt. Each is judged by itself. If several are
 // due, one makes the attempt, and the others fail and come again. They cannot be acknowledged
 // yet: another process may have received the same message, record the attempt under its nonce,
 // and die before (b).
 //
-// A token carries how often its delivery had been parked. If the delivery has been parked
-// since, the token is dropped, unless its attempt is recorded: a copy of it may have parked the
-// delivery and deleted the message. The breaker's token then makes the attempt.
+// A task carries how often its delivery had been parked. If the delivery has been parked
+// since, the task is dropped, unless its attempt is recorded: a copy of it may have parked the
+// delivery and deleted the message. The breaker's task then makes the attempt.
 // settlement.Judge explains why this loses nothing.
 //
-// If the delivery is parked during the attempt, the outcome replaces the park. If another token
+// If the delivery is parked during the attempt, the outcome replaces the park. If another task
 // first records a failure of the same attempt, a 2xx replaces it. In both cases the write comes
 // last: see settlement.FollowFirst.
 //
-// A token that is sent back to wait keeps its nonce: see settlement.SameToken.
+// A task that is sent back to wait keeps its nonce: see settlement.SameTask.
 //
 // # Replays
 //
-// The first token of a replay carries the replay request. Before the first attempt the
-// Deliverer records the replay in the replayed delivery, if the sender of the token did not.
+// The first task of a replay carries the replay request. Before the first attempt the
+// Deliverer records the replay in the replayed delivery, if the sender of the task did not.
 package deliver

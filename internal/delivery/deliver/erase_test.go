@@ -23,11 +23,11 @@ func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 		{name: "queued, delivered", status: 200, state: hook.StateCancelled},
 		{name: "queued, failed", status: 503, state: hook.StateCancelled},
 		{name: "queued, rejected", status: 404, state: hook.StateCancelled},
-		{name: "failed by another token", status: 200, edit: func(*hook.Delivery) {}, state: hook.StateCancelled},
-		{name: "dead by another token, delivered", status: 200, edit: func(d *hook.Delivery) {
+		{name: "failed by another task", status: 200, edit: func(*hook.Delivery) {}, state: hook.StateCancelled},
+		{name: "dead by another task, delivered", status: 200, edit: func(d *hook.Delivery) {
 			d.State, d.Reason = hook.StateDead, hook.ReasonExhausted
 		}, state: hook.StateDelivered},
-		{name: "dead by another token, failed", status: 503, edit: func(d *hook.Delivery) {
+		{name: "dead by another task, failed", status: 503, edit: func(d *hook.Delivery) {
 			d.State, d.Reason = hook.StateDead, hook.ReasonExhausted
 		}, state: hook.StateDead},
 		{name: "dead without the attempt, delivered", status: 200, edit: func(d *hook.Delivery) {
@@ -74,7 +74,7 @@ func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 	}
 }
 
-// Tokens of an event without a payload cancel their deliveries, because the process that erased
+// Tasks of an event without a payload cancel their deliveries, because the process that erased
 // the payload may have died before it could.
 func TestProcessBatch_EndsDeliveriesWithoutAPayload(t *testing.T) {
 	t.Parallel()

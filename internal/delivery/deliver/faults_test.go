@@ -16,10 +16,10 @@ type unread struct {
 	endpoint hook.EndpointID
 }
 
-func (s unread) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
-	snapshot, err := s.Store.Load(ctx, tokens)
-	snapshot.Faults = make(map[hook.Token]error)
-	for _, t := range tokens {
+func (s unread) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, error) {
+	snapshot, err := s.Store.Load(ctx, tasks)
+	snapshot.Faults = make(map[hook.Task]error)
+	for _, t := range tasks {
 		if t.Delivery.Endpoint == s.endpoint {
 			snapshot.Faults[t] = &hook.Error{Code: hook.CodeUnavailable, Message: "a throttled partition"}
 			delete(snapshot.Endpoints, s.endpoint) // without the fault, the delivery would be cancelled
@@ -28,8 +28,8 @@ func (s unread) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot
 	return snapshot, err
 }
 
-// A token whose records cannot be read comes again, and the other tokens are processed.
-func TestProcessBatch_aTokenWithoutItsRecordsReturns(t *testing.T) {
+// A task whose records cannot be read comes again, and the other tasks are processed.
+func TestProcessBatch_aTaskWithoutItsRecordsReturns(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -42,14 +42,14 @@ func TestProcessBatch_aTokenWithoutItsRecordsReturns(t *testing.T) {
 	failed := d.ProcessBatch(w.Context(), messages)
 	delivered := 0
 	for _, m := range messages {
-		token, err := hook.DecodeToken(m.Body)
+		task, err := hook.DecodeTask(m.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if token.Delivery.Endpoint == healthy.ID && w.Delivery(token.Delivery).State == hook.StateDelivered {
+		if task.Delivery.Endpoint == healthy.ID && w.Delivery(task.Delivery).State == hook.StateDelivered {
 			delivered++
 		}
-		if token.Delivery.Endpoint == flooded.ID && (len(failed) != 1 || failed[0] != m.ID) {
+		if task.Delivery.Endpoint == flooded.ID && (len(failed) != 1 || failed[0] != m.ID) {
 			t.Errorf("failed messages: %v; want the one of the endpoint without records", failed)
 		}
 	}

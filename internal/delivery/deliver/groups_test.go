@@ -71,7 +71,7 @@ func (g *lateGate) Ask(ctx context.Context, q admission.Query) (*admit.Permits, 
 }
 
 // The gate reads the circuit again if it has changed since the batch was read. A circuit that
-// closes in between admits the tokens, so they must already be split into requests.
+// closes in between admits the tasks, so they must already be split into requests.
 func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	t.Parallel()
 

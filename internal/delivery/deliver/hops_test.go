@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 )
 
-// delayingGate delays every token until the given time.
+// delayingGate delays every task until the given time.
 type delayingGate struct{ until time.Time }
 
 func (g delayingGate) Ask(_ context.Context, q admission.Query) (*admit.Permits, error) {
@@ -26,9 +26,9 @@ func (delayingGate) Return(context.Context, *hook.Endpoint, hook.Lane, admit.End
 
 func (delayingGate) Done(context.Context, *admit.Permits, []admit.Ended) error { return nil }
 
-// TestProcessBatch_CountsTokensSentOnTooOften checks that each sending adds a hop, and that a
-// token past the bound is counted in the metrics but still sent.
-func TestProcessBatch_CountsTokensSentOnTooOften(t *testing.T) {
+// TestProcessBatch_CountsTasksSentOnTooOften checks that each sending adds a hop, and that a
+// task past the bound is counted in the metrics but still sent.
+func TestProcessBatch_CountsTasksSentOnTooOften(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
@@ -36,7 +36,7 @@ func TestProcessBatch_CountsTokensSentOnTooOften(t *testing.T) {
 		hops     int
 		circling bool
 	}{
-		{name: "a new token", hops: 0},
+		{name: "a new task", hops: 0},
 		{name: "one hop below the bound", hops: hook.MaxHops - 2},
 		{name: "at the bound", hops: hook.MaxHops - 1, circling: true},
 		{name: "beyond the bound", hops: hook.MaxHops + 5, circling: true},
@@ -48,19 +48,19 @@ func TestProcessBatch_CountsTokensSentOnTooOften(t *testing.T) {
 			w := setup(t)
 			id := w.Post(w.Endpoint(nil))[0]
 			w.Gate = delayingGate{until: w.Clock.Now().Add(3 * time.Second)}
-			token := hook.NewToken("acme", id, 1)
-			token.Hops = tt.hops
-			w.Enqueue(hook.LaneRetry, token)
+			task := hook.NewTask("acme", id, 1)
+			task.Hops = tt.hops
+			w.Enqueue(hook.LaneRetry, task)
 			if _, failed := w.Invoke(hook.LaneRetry); failed != 0 {
 				t.Fatalf("%d messages failed; want none", failed)
 			}
 			w.Clock.Pass(3 * time.Second)
 			sent := w.Queue.Receive(hook.LaneRetry, 10)
 			if len(sent) != 1 {
-				t.Fatalf("%d tokens on the retry lane; want one", len(sent))
+				t.Fatalf("%d tasks on the retry lane; want one", len(sent))
 			}
-			if next, err := hook.DecodeToken(sent[0].Body); err != nil || next.Hops != tt.hops+1 || next.Nonce != token.Nonce {
-				t.Errorf("sent on %+v, %v; want the same token with %d hops", next, err, tt.hops+1)
+			if next, err := hook.DecodeTask(sent[0].Body); err != nil || next.Hops != tt.hops+1 || next.Nonce != task.Nonce {
+				t.Errorf("sent on %+v, %v; want the same task with %d hops", next, err, tt.hops+1)
 			}
 			if counted := strings.Contains(w.Log.String(), `"messages_circling":1`); counted != tt.circling {
 				t.Errorf("counted: %t; want %t: %s", counted, tt.circling, w.Log)

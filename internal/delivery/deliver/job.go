@@ -12,16 +12,16 @@ import (
 // job is one message of a batch.
 type job struct {
 	message Message
-	subject                   // only the token, until judge finds the records
-	step    settlement.Step   // what happens to the token next
-	verdict admission.Verdict // of the gate; zero: the token did not ask
+	subject                   // only the task, until judge finds the records
+	step    settlement.Step   // what happens to the task next
+	verdict admission.Verdict // of the gate; zero: the task did not ask
 	result  admission.Result  // of the attempt, or of the decision without one
 	err     error             // if set, the message fails and comes again
 }
 
-// ended returns what became of the token, for the gate.
+// ended returns what became of the task, for the gate.
 func (j *job) ended() admit.Ended {
-	return admit.Ended{Token: j.Token, Verdict: j.verdict, Delivery: j.Delivery, Result: j.result, Failed: j.err != nil}
+	return admit.Ended{Task: j.Task, Verdict: j.verdict, Delivery: j.Delivery, Result: j.result, Failed: j.err != nil}
 }
 
 // failAll fails the jobs with the error, so that their messages come again.
@@ -38,11 +38,11 @@ type attemptKey struct {
 	number int
 }
 
-func attemptOf(t hook.Token) attemptKey { return attemptKey{t.Delivery, t.Attempt} }
+func attemptOf(t hook.Task) attemptKey { return attemptKey{t.Delivery, t.Attempt} }
 
-// errOtherToken fails a token while another token of the same attempt is in the batch, or while
-// another token or a copy holds the delivery's in-flight slot. The token must not be dropped
+// errOtherTask fails a task while another task of the same attempt is in the batch, or while
+// another task or a copy holds the delivery's in-flight slot. The task must not be dropped
 // yet: another process may have received the same message, and may die after recording the
-// attempt. When the message comes again, the record shows whether the token resumes or is
+// attempt. When the message comes again, the record shows whether the task resumes or is
 // dropped.
-var errOtherToken = errors.New("another token, or a copy of the token, may be making the attempt")
+var errOtherTask = errors.New("another task, or a copy of the task, may be making the attempt")

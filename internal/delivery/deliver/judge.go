@@ -12,7 +12,7 @@ import (
 )
 
 // judge judges the jobs of one endpoint. decided already know their step; due must ask the gate.
-// If several tokens of the batch are for one attempt, one of them decides, and the others fail
+// If several tasks of the batch are for one attempt, one of them decides, and the others fail
 // and come again.
 func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) (decided, due []*job) {
 	var taken []attemptKey
@@ -20,9 +20,9 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 		if j.step, j.err = stepOf(j, snapshot, now); j.err != nil {
 			continue
 		}
-		if key := attemptOf(j.Token); j.step.Decides() {
+		if key := attemptOf(j.Task); j.step.Decides() {
 			if slices.Contains(taken, key) {
-				j.err = errOtherToken
+				j.err = errOtherTask
 				continue
 			}
 			taken = append(taken, key)
@@ -32,7 +32,7 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 			due = append(due, j)
 			continue
 		case settlement.Drop:
-			d.logDropped(ctx, j.Token, j.step.Reason)
+			d.logDropped(ctx, j.Task, j.step.Reason)
 		case settlement.Resume, settlement.Send, settlement.Settle:
 		}
 		decided = append(decided, j)
@@ -42,27 +42,27 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 
 // stepOf finds the job's records and returns the next step.
 func stepOf(j *job, snapshot *Snapshot, now time.Time) (settlement.Step, error) {
-	found, ok, err := findSubject(j.Token, snapshot, now)
+	found, ok, err := findSubject(j.Task, snapshot, now)
 	if err != nil {
-		return settlement.Step{}, fmt.Errorf("find delivery %s: %w", j.Token.Delivery, err)
+		return settlement.Step{}, fmt.Errorf("find delivery %s: %w", j.Task.Delivery, err)
 	}
 	if !ok {
-		j.Endpoint = snapshot.Endpoints[j.Token.Delivery.Endpoint] // takes over the slot that the token may hold
+		j.Endpoint = snapshot.Endpoints[j.Task.Delivery.Endpoint] // takes over the slot that the task may hold
 		return settlement.Step{Do: settlement.Drop, Reason: "the event is gone, or no replay is recorded"}, nil
 	}
 	j.subject = found
 	return settlement.Judge(&j.subject, now), nil
 }
 
-var errForeignToken = errors.New("the token names a delivery unknown to the event")
+var errForeignTask = errors.New("the task names a delivery unknown to the event")
 
 type subject = settlement.Subject
 
-// findSubject returns the records for the token. ok is false if the event is gone or expired,
+// findSubject returns the records for the task. ok is false if the event is gone or expired,
 // if another event has its id because an idempotency key was reused, or if no record confirms
-// the replay that the token names. It is an error if the token names another tenant, endpoint
+// the replay that the task names. It is an error if the task names another tenant, endpoint
 // or shard than the event.
-func findSubject(t hook.Token, from *Snapshot, now time.Time) (s subject, ok bool, err error) {
+func findSubject(t hook.Task, from *Snapshot, now time.Time) (s subject, ok bool, err error) {
 	event, ok := from.Events[t.Delivery.Event]
 	if !ok || event.Expired(now) {
 		return subject{}, false, nil
@@ -70,13 +70,13 @@ func findSubject(t hook.Token, from *Snapshot, now time.Time) (s subject, ok boo
 	ref, target := event.Ref(t.Delivery.Endpoint, t.Delivery.Generation)
 	switch {
 	case event.Tenant != t.Tenant:
-		return subject{}, false, errForeignToken
+		return subject{}, false, errForeignTask
 	case event.AcceptedAt.UnixMilli() != t.Delivery.AcceptedAt: // another event, which may have other targets
 		return subject{}, false, nil
 	case !target || ref != t.Delivery:
-		return subject{}, false, errForeignToken
+		return subject{}, false, errForeignTask
 	}
-	s = subject{Token: t, Event: event, Endpoint: from.Endpoints[t.Delivery.Endpoint]}
+	s = subject{Task: t, Event: event, Endpoint: from.Endpoints[t.Delivery.Endpoint]}
 	if d, ok := from.Deliveries[t.Delivery]; ok {
 		s.Delivery = d
 		return s, true, nil

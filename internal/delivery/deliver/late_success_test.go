@@ -9,8 +9,8 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// Two tokens make one attempt, because an event that is posted twice has two tokens. The failure
-// of the other token is recorded first. A 2xx still replaces it, even if the process dies, unless
+// Two tasks make one attempt, because an event that is posted twice has two tasks. The failure
+// of the other task is recorded first. A 2xx still replaces it, even if the process dies, unless
 // the delivery was cancelled, discarded or replayed.
 func TestProcessBatch_LateSuccess(t *testing.T) {
 	t.Parallel()
@@ -18,7 +18,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 	tests := []struct {
 		name   string
 		status int
-		edit   func(*hook.Delivery) // of the record with the failure of the other token
+		edit   func(*hook.Delivery) // of the record with the failure of the other task
 		state  hook.State
 	}{
 		{name: "retrying", status: 200, edit: func(*hook.Delivery) {}, state: hook.StateDelivered},
@@ -57,9 +57,9 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				w.Crash.Disarm()
 
 				attempts := max(1, w.Delivery(id).Attempts)
-				if died { // the message comes again, or the other token is still on the queue
+				if died { // the message comes again, or the other task is still on the queue
 					w.Answer = world.Always(200)
-					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
+					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
 					w.Run()
 				}
 				d := w.Delivery(id)
@@ -84,7 +84,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 	}
 }
 
-// failBy records the failed attempt of another token.
+// failBy records the failed attempt of another task.
 func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 	w.T.Helper()
 
@@ -93,14 +93,14 @@ func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 		w.T.Fatal(err)
 	}
 	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
-	d.State, d.Token, d.Attempts, d.NextAttemptAt = hook.StateRetrying, hook.NewNonce(), 1, w.Clock.Now()
+	d.State, d.Task, d.Attempts, d.NextAttemptAt = hook.StateRetrying, hook.NewNonce(), 1, w.Clock.Now()
 	d.Last = hook.Outcome{Class: hook.ClassUnavailable, Status: 500}
 	edit(&d)
 	w.Save(d)
 }
 
 // The queue gives one message to two functions, and the other one records a failure first. The
-// record has the nonce of the token, but a 2xx still replaces the failure, even if the store
+// record has the nonce of the task, but a 2xx still replaces the failure, even if the store
 // refuses the first write: package sim, level brutal, seed 2026490395.
 func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 			}
 			process := w.Deliverer()
 			writeTo(process, &racingStore{store: w.Store, race: func() {
-				w.failBy(id, func(d *hook.Delivery) { d.State, d.Token = tt.state, message.Token.Nonce })
+				w.failBy(id, func(d *hook.Delivery) { d.State, d.Task = tt.state, message.Task.Nonce })
 			}})
 			if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("failed %v; want none", failed)

@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// A token of the lane slot that ends without asking the gate gives its place back at once. A
-// token that fails comes again, and keeps its place.
+// A task of the lane slot that ends without asking the gate gives its place back at once. A
+// task that fails comes again, and keeps its place.
 func TestProcessBatch_LeavesThePlace(t *testing.T) {
 	t.Parallel()
 
@@ -22,11 +22,11 @@ func TestProcessBatch_LeavesThePlace(t *testing.T) {
 		want   int // places in use afterwards
 	}{
 		{"an expired delivery", func(w *bundle, _ hook.Delivery) { w.Clock.Pass(time.Minute) }, 0},
-		{"a dropped token", func(w *bundle, d hook.Delivery) {
+		{"a dropped task", func(w *bundle, d hook.Delivery) {
 			d.State, d.Reason = hook.StateCancelled, hook.ReasonDeleted
 			w.Save(d)
 		}, 0},
-		{"a failed token", func(w *bundle, _ hook.Delivery) {
+		{"a failed task", func(w *bundle, _ hook.Delivery) {
 			w.Clock.Pass(time.Minute)
 			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
 				if strings.Contains(call, "write delivery") {
@@ -43,14 +43,14 @@ func TestProcessBatch_LeavesThePlace(t *testing.T) {
 			w := &bundle{world.New(t, world.Options{Function: world.Deliver, Unproven: true})}
 			endpoint := w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = 30 * time.Second })
 			d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
-			w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, d.Ref(), 1))
+			w.Enqueue(hook.LaneLive, hook.NewTask(world.Tenant, d.Ref(), 1))
 			w.Invoke(hook.LaneLive)
 			if got := w.places(); got != 1 {
 				t.Fatalf("%d places after the move to the lane slot; want 1", got)
 			}
 			tt.change(w, d)
 			if received, _ := w.Invoke(hook.LaneSlot); received != 1 || len(w.Posts) != 0 {
-				t.Fatalf("%d tokens received, %d requests; want 1 and 0", received, len(w.Posts))
+				t.Fatalf("%d tasks received, %d requests; want 1 and 0", received, len(w.Posts))
 			}
 			if got := w.places(); got != tt.want {
 				t.Errorf("%d places are in use; want %d", got, tt.want)
@@ -70,51 +70,51 @@ func (w *bundle) places() int {
 	return places.InFlight(w.Clock.Now())
 }
 
-// A token with a claimed in-flight slot may arrive after its event has expired. The slot goes to
-// the next delivery, and the other tokens of the batch are processed.
+// A task with a claimed in-flight slot may arrive after its event has expired. The slot goes to
+// the next delivery, and the other tasks of the batch are processed.
 func TestProcessBatch_ClaimWithoutEvent(t *testing.T) {
 	t.Parallel()
 
 	w := &bundle{world.New(t, world.Options{Function: world.Deliver})}
 	endpoint := w.Endpoint(func(*hook.Endpoint) {})
 	gone := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
-	claimed := hook.NewToken(world.Tenant, gone.Ref(), 1)
+	claimed := hook.NewTask(world.Tenant, gone.Ref(), 1)
 	claimed.Slot = true
 	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return k.Hash == "event#"+string(gone.ID.Event) })
 	d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
 	w.Enqueue(hook.LaneLive, claimed)
-	w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, d.Ref(), 1))
+	w.Enqueue(hook.LaneLive, hook.NewTask(world.Tenant, d.Ref(), 1))
 
 	if received, failed := w.Invoke(hook.LaneLive); received != 2 || failed != 0 || len(w.Posts) != 1 {
-		t.Errorf("%d tokens received, %d failed, %d requests; want 2, 0 and 1", received, failed, len(w.Posts))
+		t.Errorf("%d tasks received, %d failed, %d requests; want 2, 0 and 1", received, failed, len(w.Posts))
 	}
 }
 
-// The slot of a token whose event is gone goes to the next parked delivery.
+// The slot of a task whose event is gone goes to the next parked delivery.
 func TestProcessBatch_ClaimWithoutEventIsHandedOver(t *testing.T) {
 	t.Parallel()
 
 	w := &bundle{world.New(t, world.Options{Function: world.Deliver})}
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
-	var tokens []hook.Token
+	var tasks []hook.Task
 	for _, at := range []time.Time{start, start.Add(time.Second)} {
 		d := hook.QueuedDelivery(w.Event("order.paid", at, endpoint), endpoint.Target())
 		d.State, d.Reason, d.Parks = hook.StateParked, hook.ReasonInFlight, 1
-		if len(tokens) > 0 {
+		if len(tasks) > 0 {
 			w.Save(d)
 		}
-		tokens = append(tokens, d.NextToken())
+		tasks = append(tasks, d.NextTask())
 	}
 	if err := w.Store.SaveCircuit(t.Context(), w.Circuit(endpoint).Wait(start)); err != nil {
 		t.Fatal(err)
 	}
-	tokens[0].Slot = true
-	w.Enqueue(hook.LaneOverflow, tokens[0])
-	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return strings.HasSuffix(k.Hash, string(tokens[0].Delivery.Event)) })
+	tasks[0].Slot = true
+	w.Enqueue(hook.LaneOverflow, tasks[0])
+	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return strings.HasSuffix(k.Hash, string(tasks[0].Delivery.Event)) })
 	for range 2 {
 		w.Invoke(hook.LaneOverflow)
 	}
-	if len(w.Posts) != 1 || w.Delivery(tokens[1].Delivery).State != hook.StateDelivered {
-		t.Errorf("%d requests, and the parked delivery is %s; want it delivered", len(w.Posts), w.Delivery(tokens[1].Delivery).State)
+	if len(w.Posts) != 1 || w.Delivery(tasks[1].Delivery).State != hook.StateDelivered {
+		t.Errorf("%d requests, and the parked delivery is %s; want it delivered", len(w.Posts), w.Delivery(tasks[1].Delivery).State)
 	}
 }

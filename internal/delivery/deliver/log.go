@@ -41,14 +41,14 @@ func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.D
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
-func (d *Deliverer) logDropped(ctx context.Context, t hook.Token, reason string) {
-	d.Log.LogAttrs(ctx, slog.LevelInfo, "token.dropped",
+func (d *Deliverer) logDropped(ctx context.Context, t hook.Task, reason string) {
+	d.Log.LogAttrs(ctx, slog.LevelInfo, "task.dropped",
 		slog.String(names.LogDelivery, t.Delivery.String()),
 		slog.Int(names.LogAttempt, t.Attempt),
 		slog.String(names.LogReason, reason))
 }
 
-// logDone logs the error, if any, of giving back what tokens held: the deliveries are settled.
+// logDone logs the error, if any, of giving back what tasks held: the deliveries are settled.
 func (d *Deliverer) logDone(ctx context.Context, id hook.EndpointID, err error) {
 	if err != nil {
 		d.Log.ErrorContext(ctx, "gate.done_failed", slog.String(names.LogEndpoint, string(id)), slog.Any(names.LogError, err))

@@ -16,8 +16,8 @@ import (
 // would.
 type heavy struct{ store }
 
-func (s heavy) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
-	found, err := s.store.Load(ctx, tokens)
+func (s heavy) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, error) {
+	found, err := s.store.Load(ctx, tasks)
 	for _, e := range found.Events {
 		long := strings.Repeat("x", hook.MaxPayload/4)
 		e.Payload = []byte(`{"long": "` + long + `", "many": [1` + strings.Repeat(",1", (hook.MaxPayload-len(long))/2-20) + `]}`)

@@ -10,7 +10,7 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// A copy of the token parks the delivery during the attempt, and the message is deleted. The
+// A copy of the task parks the delivery during the attempt, and the message is deleted. The
 // outcome of the attempt counts, and no crash loses the delivery.
 func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	t.Parallel()
@@ -18,7 +18,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	tests := []struct {
 		name     string
 		status   int
-		released bool // the breaker has released the delivery, and its token is on the queue
+		released bool // the breaker has released the delivery, and its task is on the queue
 		state    hook.State
 		attempts int
 		records  int // of attempts
@@ -31,10 +31,10 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 		{name: "failed: the delivery stays parked", status: 503, state: hook.StateParked, attempts: 1, records: 1},
 		{name: "delivered after the release", status: 200, released: true, state: hook.StateDelivered, attempts: 1},
 		{name: "rejected after the release", status: 404, released: true, state: hook.StateDead, attempts: 1, records: 1, letters: 1},
-		{name: "failed after the release: the released token repeats the attempt", status: 503, released: true, state: hook.StateRetrying},
+		{name: "failed after the release: the released task repeats the attempt", status: 503, released: true, state: hook.StateRetrying},
 	}
 	for i, tt := range append(tests, tests...) {
-		copied := i < len(tests) // whether a copy of the token parks the delivery, or another token
+		copied := i < len(tests) // whether a copy of the task parks the delivery, or another task
 		for at := range 13 {     // 0: no death; a flow has at most 6 effects
 			name := fmt.Sprintf("%s/parked by a copy: %t", tt.name, copied)
 			if at > 0 {
@@ -47,7 +47,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				w.Answer = world.Always(tt.status)
 				id := w.Post(w.Endpoint(nil))[0]
 				message := w.Queue.Receive(hook.LaneLive, 1)[0]
-				nonce := message.Token.Nonce
+				nonce := message.Task.Nonce
 				if !copied {
 					nonce = hook.NewNonce()
 				}
@@ -72,11 +72,11 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 					}
 				}
 
-				// The message is deleted. The breaker has sent a token for the parked delivery,
+				// The message is deleted. The breaker has sent a task for the parked delivery,
 				// or will do so.
 				w.Answer = world.Always(200)
 				if w.Delivery(id).State == hook.StateParked {
-					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken())
+					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
 				}
 				w.Run()
 				w.wantOneRecordOfDisabling(id.Endpoint)
@@ -94,8 +94,8 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	}
 }
 
-// parkBy parks the delivery under the nonce, as a copy of the token does, and deletes the
-// message. If released, the token of a release is on the queue.
+// parkBy parks the delivery under the nonce, as a copy of the task does, and deletes the
+// message. If released, the task of a release is on the queue.
 func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 	w.T.Helper()
 
@@ -104,26 +104,26 @@ func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 		w.T.Fatal(err)
 	}
 	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
-	d.State, d.Reason, d.Token, d.Parks = hook.StateParked, hook.ReasonCircuit, nonce, 1
+	d.State, d.Reason, d.Task, d.Parks = hook.StateParked, hook.ReasonCircuit, nonce, 1
 	w.Save(d)
 	if !released {
 		return
 	}
-	w.Enqueue(hook.LaneRetry, d.NextToken())
+	w.Enqueue(hook.LaneRetry, d.NextTask())
 	d.Version++
 	d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, w.Clock.Now()
 	w.Save(d)
 }
 
-// If a copy of the token decided without an attempt, the record of the other copy stays.
-func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
+// If a copy of the task decided without an attempt, the record of the other copy stays.
+func TestProcessBatch_SecondParkOfATaskChangesNothing(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
 	message := w.Queue.Receive(hook.LaneLive, 1)[0]
 	process := w.Deliverer()
-	writeTo(process, &racingStore{store: w.Store, race: func() { w.parkBy(id, message.Token.Nonce, true) }})
+	writeTo(process, &racingStore{store: w.Store, race: func() { w.parkBy(id, message.Task.Nonce, true) }})
 	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 		t.Errorf("ProcessBatch() = %v; want none failed", failed)
 	}
@@ -131,7 +131,7 @@ func TestProcessBatch_SecondParkOfATokenChangesNothing(t *testing.T) {
 		t.Errorf("%s after %d attempts, version %d; want retrying after 0, version 2", d.State, d.Attempts, d.Version)
 	}
 	if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != 1 {
-		t.Errorf("%d tokens on the queue; want only the token of the release", len(left))
+		t.Errorf("%d tasks on the queue; want only the task of the release", len(left))
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// loadAtOnce is the number of tokens whose records one call loads, with at most 6.25 MB of
+	// loadAtOnce is the number of tasks whose records one call loads, with at most 6.25 MB of
 	// payloads. Their size is only known after the call.
 	loadAtOnce = 25
 	// maxLoaded is the number of payload bytes after which a part is full. A batch of the lane
@@ -26,9 +26,9 @@ func (d *Deliverer) loadPart(ctx context.Context, jobs []*job) (loaded []*job, s
 	for bytes := 0; len(jobs) > 0 && bytes < maxLoaded; {
 		next := jobs[:min(len(jobs), loadAtOnce)]
 		jobs = jobs[len(next):]
-		found, err := d.Store.Load(ctx, tokensOf(next))
+		found, err := d.Store.Load(ctx, tasksOf(next))
 		if err != nil {
-			failAll(next, fmt.Errorf("load the records of %d tokens: %w", len(next), err))
+			failAll(next, fmt.Errorf("load the records of %d tasks: %w", len(next), err))
 			continue
 		}
 		for _, e := range found.Events {
@@ -41,12 +41,12 @@ func (d *Deliverer) loadPart(ctx context.Context, jobs []*job) (loaded []*job, s
 	return loaded, snapshot, jobs
 }
 
-func tokensOf(jobs []*job) []hook.Token {
-	tokens := make([]hook.Token, len(jobs))
+func tasksOf(jobs []*job) []hook.Task {
+	tasks := make([]hook.Task, len(jobs))
 	for i, j := range jobs {
-		tokens[i] = j.Token
+		tasks[i] = j.Task
 	}
-	return tokens
+	return tasks
 }
 
 // with returns the records of both snapshots. A record in both is taken from the later one.

@@ -22,12 +22,12 @@ type weighingStore struct {
 	fail         int // the load that fails; 0: none
 }
 
-func (s *weighingStore) Load(ctx context.Context, tokens []hook.Token) (deliver.Snapshot, error) {
+func (s *weighingStore) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, error) {
 	s.loads++
 	if s.loads == s.fail {
 		return deliver.Snapshot{}, errors.New("throttled")
 	}
-	snapshot, err := s.Store.Load(ctx, tokens)
+	snapshot, err := s.Store.Load(ctx, tasks)
 	for _, e := range snapshot.Events {
 		s.bytes += len(e.Payload)
 	}
@@ -98,7 +98,7 @@ func TestProcessBatch_SmallEventsShareARequest(t *testing.T) {
 	}
 }
 
-func TestProcessBatch_AFailedLoadFailsItsTokensAlone(t *testing.T) {
+func TestProcessBatch_AFailedLoadFailsItsTasksAlone(t *testing.T) {
 	t.Parallel()
 
 	w, s, d, batch, refs := window(t, 1<<10)
@@ -108,11 +108,11 @@ func TestProcessBatch_AFailedLoadFailsItsTokensAlone(t *testing.T) {
 	}
 	w.Run()
 	if got := w.States(refs); got != "100 delivered" {
-		t.Errorf("after the return of the tokens %s; want 100 delivered", got)
+		t.Errorf("after the return of the tasks %s; want 100 delivered", got)
 	}
 }
 
-// If there is no time for another part, its tokens come again.
+// If there is no time for another part, its tasks come again.
 func TestProcessBatch_APartWithoutTimeReturns(t *testing.T) {
 	t.Parallel()
 

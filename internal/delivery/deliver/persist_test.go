@@ -20,7 +20,7 @@ func TestProcessBatch_PersistsTheOutcomeOfARequest(t *testing.T) {
 		posts    int
 	}{
 		{name: "15 failing writes", faults: 15, posts: 1},
-		{name: "16 failing writes: the queue brings the token back", faults: 16, failed: 1, posts: 1},
+		{name: "16 failing writes: the queue brings the task back", faults: 16, failed: 1, posts: 1},
 		{name: "one failing write of a decision without a request", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused }, faults: 1, failed: 1},
 	}
 	for _, tt := range tests {

@@ -22,26 +22,26 @@ func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
 	expired := e
 	expired.AcceptedAt, expired.ExpiresAt = e.AcceptedAt.Add(-world.Retention), e.AcceptedAt
 	old := hook.QueuedDelivery(expired, e.Targets[0])
-	old.State, old.Attempts, old.Token = hook.StateDelivered, 1, "old"
+	old.State, old.Attempts, old.Task = hook.StateDelivered, 1, "old"
 	w.Save(old)
 
 	if err := w.Store.PutEvent(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
 	next := hook.QueuedDelivery(e, e.Targets[0])
-	w.Enqueue(hook.LaneLive, hook.NewToken(world.Tenant, next.Ref(), 1))
-	w.Enqueue(hook.LaneRetry, hook.NewToken(world.Tenant, old.Ref(), 2)) // a late token of the first event
+	w.Enqueue(hook.LaneLive, hook.NewTask(world.Tenant, next.Ref(), 1))
+	w.Enqueue(hook.LaneRetry, hook.NewTask(world.Tenant, old.Ref(), 2)) // a late task of the first event
 	w.Run()
 
 	if d := w.Delivery(next.Ref()); d.State != hook.StateDelivered || len(w.Posts) != 1 {
 		t.Errorf("the delivery of the second event is %s after %d POSTs; want delivered after 1", d.State, len(w.Posts))
 	}
-	if d := w.Delivery(old.Ref()); d.Token != "old" || d.Version != 1 {
+	if d := w.Delivery(old.Ref()); d.Task != "old" || d.Version != 1 {
 		t.Errorf("the delivery of the first event is %+v; want the old record", d)
 	}
 }
 
-// TestProcessBatch_ChangedShards checks that a token names the shard from the acceptance of the
+// TestProcessBatch_ChangedShards checks that a task names the shard from the acceptance of the
 // event.
 func TestProcessBatch_ChangedShards(t *testing.T) {
 	t.Parallel()
@@ -64,7 +64,7 @@ func TestProcessBatch_ChangedShards(t *testing.T) {
 }
 
 // TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets has a second event of the key, with no
-// delivery to the endpoint. A late token of the first event is dropped without an error.
+// delivery to the endpoint. A late task of the first event is dropped without an error.
 func TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets(t *testing.T) {
 	t.Parallel()
 
@@ -78,8 +78,8 @@ func TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets(t *testing.T) {
 	if err := w.Store.PutEvent(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	w.Enqueue(hook.LaneRetry, hook.NewToken(world.Tenant, ref, 1))
+	w.Enqueue(hook.LaneRetry, hook.NewTask(world.Tenant, ref, 1))
 	if received, failed := w.Invoke(hook.LaneRetry); received != 1 || failed != 0 {
-		t.Errorf("%d of %d tokens failed; want 0 of 1", failed, received)
+		t.Errorf("%d of %d tasks failed; want 0 of 1", failed, received)
 	}
 }

@@ -15,11 +15,11 @@ import (
 // acknowledged before the read began.
 type Store interface {
 	settle.DeliveryStore
-	// Load returns the events, endpoints, circuits and deliveries that the tokens name. For a
+	// Load returns the events, endpoints, circuits and deliveries that the tasks name. For a
 	// delivery of generation 2 or later it also returns the previous generation, and for a
-	// token with a claimed slot the limits of the endpoint. A record that cannot be read fails
-	// only the tokens that name it: see Snapshot.Faults. An error means that nothing was read.
-	Load(ctx context.Context, tokens []hook.Token) (Snapshot, error)
+	// task with a claimed slot the limits of the endpoint. A record that cannot be read fails
+	// only the tasks that name it: see Snapshot.Faults. An error means that nothing was read.
+	Load(ctx context.Context, tasks []hook.Task) (Snapshot, error)
 }
 
 // Settler writes decisions about deliveries, and does the work that follows. settle.Settler is
@@ -30,7 +30,7 @@ type Settler interface {
 	Settle(ctx context.Context, s *settlement.Subject, decision settlement.Decision) (settle.Written, error)
 	// FollowUp does the work that follows from the recorded decision.
 	FollowUp(ctx context.Context, s *settlement.Subject, recorded *hook.Delivery) error
-	// Send sends the token at its time.
+	// Send sends the task at its time.
 	Send(ctx context.Context, send settlement.Sending) error
 	// SendLetter sends the dead letter of a dead delivery.
 	SendLetter(ctx context.Context, dead *hook.Delivery) error
@@ -50,8 +50,8 @@ type Attempter interface {
 type Gate interface {
 	// Ask returns one verdict for each due delivery of an endpoint.
 	Ask(ctx context.Context, q admission.Query) (*admit.Permits, error)
-	// Done takes back what the tokens held, which are in the order of their ends.
+	// Done takes back what the tasks held, which are in the order of their ends.
 	Done(ctx context.Context, p *admit.Permits, ended []admit.Ended) error
-	// Return takes back what a token held that ended without asking.
+	// Return takes back what a task held that ended without asking.
 	Return(ctx context.Context, e *hook.Endpoint, lane hook.Lane, ended admit.Ended) error
 }

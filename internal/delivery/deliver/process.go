@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// process takes the tokens of one endpoint down the way: those that are decided, and those that ask
+// process takes the tasks of one endpoint down the way: those that are decided, and those that ask
 // the gate. Groups ask one after the other, because groups that ask at the same time would compete
 // for the endpoint's limits.
 func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, done *ended) {
@@ -36,14 +36,14 @@ func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot
 	})
 }
 
-// processDecided takes the steps of tokens that need not ask, and gives back what they hold.
+// processDecided takes the steps of tasks that need not ask, and gives back what they hold.
 func (d *Deliverer) processDecided(ctx context.Context, jobs []*job, done *ended) {
 	parallel.Each(len(jobs), len(jobs), func(i int) error {
 		done.run(jobs[i], func() (admission.Result, error) { return d.take(ctx, jobs[i]) })
 		return nil // each job holds its own error
 	})
 	for _, j := range jobs {
-		d.logDone(ctx, j.Token.Delivery.Endpoint, d.Gate.Return(ctx, j.Endpoint, j.message.Lane, j.ended()))
+		d.logDone(ctx, j.Task.Delivery.Endpoint, d.Gate.Return(ctx, j.Endpoint, j.message.Lane, j.ended()))
 	}
 }
 
@@ -56,13 +56,13 @@ type group struct {
 
 // admit asks the gate about the jobs of one group, and gives each job its next step.
 func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
-	id := jobs[0].Token.Delivery.Endpoint
+	id := jobs[0].Task.Delivery.Endpoint
 	due := make([]admission.Due, len(jobs))
 	for i, j := range jobs {
-		due[i] = admit.DueOf(j.Token)
+		due[i] = admit.DueOf(j.Task)
 	}
 	permits, err := d.Gate.Ask(ctx, admission.Query{
-		Endpoint: jobs[0].Endpoint, State: admission.State{Record: snapshot.circuit(jobs[0].Token.Tenant, id), Limits: snapshot.limits(id)}, Lane: jobs[0].message.Lane, Due: due,
+		Endpoint: jobs[0].Endpoint, State: admission.State{Record: snapshot.circuit(jobs[0].Task.Tenant, id), Limits: snapshot.limits(id)}, Lane: jobs[0].message.Lane, Due: due,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)
@@ -74,29 +74,29 @@ func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) 
 	return &group{permits, jobs}, nil
 }
 
-// admitted returns the step that follows from the verdict about a token.
+// admitted returns the step that follows from the verdict about a task.
 func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, error) {
 	switch v.Decision {
 	case admission.Park:
 		// Write even if the delivery is already parked for the same reason: the breaker may be
-		// releasing it. It has sent a token and not yet updated the record. This write makes
+		// releasing it. It has sent a task and not yet updated the record. This write makes
 		// that update conflict, so the delivery stays parked.
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateParked, v.Reason, now)}, nil
 	case admission.Cancel:
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
 	case admission.Move:
-		token := settlement.SameToken(s.Token)
-		token.Reserved, token.Slot, token.Probe = s.Token.Reserved || v.Reserved, s.Token.Slot, v.Probe
-		return settlement.Step{Do: settlement.Send, Sending: &settlement.Sending{Token: token, Lane: v.Lane, At: v.Until}}, nil
+		task := settlement.SameTask(s.Task)
+		task.Reserved, task.Slot, task.Probe = s.Task.Reserved || v.Reserved, s.Task.Slot, v.Probe
+		return settlement.Step{Do: settlement.Send, Sending: &settlement.Sending{Task: task, Lane: v.Lane, At: v.Until}}, nil
 	case admission.Busy:
-		return settlement.Step{}, errOtherToken
+		return settlement.Step{}, errOtherTask
 	case admission.Admit:
 		return settlement.Step{Do: settlement.Attempt}, nil
 	}
-	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Token.Delivery)
+	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Task.Delivery)
 }
 
-// processGroup takes the steps of a group concurrently, and returns to the gate what the tokens held.
+// processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held.
 func (d *Deliverer) processGroup(ctx context.Context, g *group, done *ended) {
 	own := ended{all: make([]*job, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)

@@ -13,10 +13,10 @@ import (
 )
 
 // recordReplays records the new replays of a batch in the replayed deliveries, because the
-// sender of the tokens may have died before it did. It adds the written records to the
+// sender of the tasks may have died before it did. It adds the written records to the
 // snapshot, and returns the jobs that have not failed, in order.
 //
-// A refused replay is not recorded, and judge drops the token. If the token is a redriven dead
+// A refused replay is not recorded, and judge drops the task. If the task is a redriven dead
 // letter and its delivery stays dead, the letter is sent to the dead-letter queue again. If the
 // delivery is still in progress, the message fails and comes again, because the delivery may
 // still die.
@@ -27,15 +27,15 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 	)
 	now := d.Now()
 	for _, j := range jobs {
-		if earlyRedrive(j.Token, snapshot, now) {
+		if earlyRedrive(j.Task, snapshot, now) {
 			j.err = errEarlyRedrive
-		} else if old, ok := unrecordedReplay(j.Token, snapshot); ok {
+		} else if old, ok := unrecordedReplay(j.Task, snapshot); ok {
 			unrecorded, replayed = append(unrecorded, j), append(replayed, *old)
 		}
 	}
 	parallel.Each(len(unrecorded), len(unrecorded), func(i int) error {
 		j := unrecorded[i]
-		replayed[i], j.err = d.recordReplay(ctx, replayed[i], j.Token.ReplayRequest)
+		replayed[i], j.err = d.recordReplay(ctx, replayed[i], j.Task.ReplayRequest)
 		return nil // each job holds its own error
 	})
 	for i, j := range unrecorded {
@@ -49,13 +49,13 @@ func (d *Deliverer) recordReplays(ctx context.Context, jobs []*job, snapshot Sna
 // errEarlyRedrive fails a redriven dead letter whose delivery is in progress: a letter is sent
 // before the death is recorded. The letter must not be dropped: another process may have
 // received the same message, may see the death a moment later, record the replay, and die. Then
-// no token of the replay would be left.
+// no task of the replay would be left.
 var errEarlyRedrive = errors.New("the delivery to be replayed is in progress")
 
 // earlyRedrive reports whether the redriven letter came before the record of the death. A
 // delivery without a record may still get one until the end of the longest max_age. After that,
 // a missing record means that it was removed at the end of the retention.
-func earlyRedrive(t hook.Token, from Snapshot, now time.Time) bool {
+func earlyRedrive(t hook.Task, from Snapshot, now time.Time) bool {
 	before, replay := t.Delivery.Predecessor()
 	if !replay || !t.ReplayRequest.Redrive {
 		return false
@@ -69,14 +69,14 @@ func earlyRedrive(t hook.Token, from Snapshot, now time.Time) bool {
 	return ours && now.Sub(event.AcceptedAt) < hook.MaxMaxAge && !recorded(t, from)
 }
 
-func recorded(t hook.Token, from Snapshot) bool {
+func recorded(t hook.Task, from Snapshot) bool {
 	_, ok := from.Deliveries[t.Delivery]
 	return ok
 }
 
-// unrecordedReplay returns the delivery that the token replays. ok is false if the token
+// unrecordedReplay returns the delivery that the task replays. ok is false if the task
 // belongs to no replay, or if the replay is already recorded.
-func unrecordedReplay(t hook.Token, from Snapshot) (old *hook.Delivery, ok bool) {
+func unrecordedReplay(t hook.Task, from Snapshot) (old *hook.Delivery, ok bool) {
 	before, replay := t.Delivery.Predecessor()
 	if !replay || t.Attempt != 1 || recorded(t, from) {
 		return nil, false

@@ -11,19 +11,19 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// A forced replay cancels the delivery, and its tokens are dropped.
+// A forced replay cancels the delivery, and its tasks are dropped.
 func TestReplay_ForcedCancels(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name   string
 		parked bool
-		marked bool // before the token comes
+		marked bool // before the task comes
 		posts  int
 	}{
-		{name: "of one that retries, the token first", parked: false, marked: false, posts: 2},
+		{name: "of one that retries, the task first", parked: false, marked: false, posts: 2},
 		{name: "of one that retries, the mark first", parked: false, marked: true, posts: 2},
-		{name: "of one that is parked, the token first", parked: true, marked: false, posts: 1},
+		{name: "of one that is parked, the task first", parked: true, marked: false, posts: 1},
 		{name: "of one that is parked, the mark first", parked: true, marked: true, posts: 1},
 	}
 	for _, tt := range tests {
@@ -51,7 +51,7 @@ func TestReplay_ForcedCancels(t *testing.T) {
 				}
 			}
 			w.Enqueue(hook.LaneReplay, replayOf(id, order))
-			w.Enqueue(hook.LaneRetry, hook.NewToken("acme", id, w.Delivery(id).Attempts+1)) // as the breaker may send it
+			w.Enqueue(hook.LaneRetry, hook.NewTask("acme", id, w.Delivery(id).Attempts+1)) // as the breaker may send it
 			w.Invoke(hook.LaneReplay)
 			w.Run()
 			old := w.Delivery(id)

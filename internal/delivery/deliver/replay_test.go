@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// mark records the replay request in the delivery, as the sender of the replay's token does.
+// mark records the replay request in the delivery, as the sender of the replay's task does.
 func (w *bundle) mark(id hook.DeliveryRef, o hook.ReplayRequest) error {
 	w.T.Helper()
 
@@ -37,10 +37,10 @@ func (w *bundle) batch(d *deliver.Deliverer, bodies ...string) {
 	}
 }
 
-func (w *bundle) body(token hook.Token) string {
+func (w *bundle) body(task hook.Task) string {
 	w.T.Helper()
 
-	body, err := token.Encode()
+	body, err := task.Encode()
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -70,9 +70,9 @@ func (w *bundle) dead() hook.DeliveryRef {
 	return id
 }
 
-// The token and the mark may come in any order and repeatedly: the result is always one new
+// The task and the mark may come in any order and repeatedly: the result is always one new
 // generation and one request.
-func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
+func TestReplay_TaskAndMarkInAnyOrder(t *testing.T) {
 	t.Parallel()
 
 	order := hook.ReplayRequest{By: "key_a", Job: someJob, JobIndex: 2}
@@ -80,19 +80,19 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 		name string
 		play func(w *bundle, id hook.DeliveryRef)
 	}{
-		{name: "the token alone", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "the task alone", play: func(w *bundle, id hook.DeliveryRef) {
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the mark, then the token", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "the mark, then the task", play: func(w *bundle, id hook.DeliveryRef) {
 			if err := w.mark(id, order); err != nil {
 				w.T.Errorf("mark = %v; want nil", err)
 			}
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the token, then the mark", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "the task, then the mark", play: func(w *bundle, id hook.DeliveryRef) {
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 			if err := w.mark(id, order); hook.CodeOf(err) != hook.CodeReplayed {
-				w.T.Errorf("mark after the token = %v; want already_replayed", err)
+				w.T.Errorf("mark after the task = %v; want already_replayed", err)
 			}
 		}},
 		{name: "both at once, and the mark wins", play: func(w *bundle, id hook.DeliveryRef) {
@@ -104,30 +104,30 @@ func TestReplay_TokenAndMarkInAnyOrder(t *testing.T) {
 			}})
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{name: "both at once, and the answer to the token's mark is lost", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "both at once, and the answer to the task's mark is lost", play: func(w *bundle, id hook.DeliveryRef) {
 			d := w.Deliverer()
 			writeTo(d, &forgetfulStore{store: w.Store})
 			w.batch(d, w.body(replayOf(id, order)))
 		}},
-		{name: "a token twice, one after the other", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "a task twice, one after the other", play: func(w *bundle, id hook.DeliveryRef) {
 			body := w.body(replayOf(id, order))
 			w.batch(w.Deliverer(), body)
 			w.batch(w.Deliverer(), body)
 		}},
-		{name: "a token twice in a batch", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "a task twice in a batch", play: func(w *bundle, id hook.DeliveryRef) {
 			body := w.body(replayOf(id, order))
 			w.batch(w.Deliverer(), body, body)
 		}},
-		{name: "two tokens of one order", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "two tasks of one order", play: func(w *bundle, id hook.DeliveryRef) {
 			first, second := w.body(replayOf(id, order)), w.body(replayOf(id, order))
 			failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{{ID: "m0", Body: first}, {ID: "m1", Body: second}})
 			if !slices.Equal(failed, []string{"m1"}) {
-				w.T.Errorf("ProcessBatch() = %v; want the second token to come again", failed)
+				w.T.Errorf("ProcessBatch() = %v; want the second task to come again", failed)
 			}
 			w.batch(w.Deliverer(), second)
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 		}},
-		{name: "the token of a later order does not change who replayed it", play: func(w *bundle, id hook.DeliveryRef) {
+		{name: "the task of a later order does not change who replayed it", play: func(w *bundle, id hook.DeliveryRef) {
 			w.batch(w.Deliverer(), w.body(replayOf(id, order)))
 			w.batch(w.Deliverer(), w.body(replayOf(id, hook.ReplayRequest{By: "key_b", Force: true})))
 			w.batch(w.Deliverer(), w.letter())
@@ -201,8 +201,8 @@ func TestReplay_SendsSameEventWithCurrentSettings(t *testing.T) {
 	}
 }
 
-// A refused replay changes no record, and the token is dropped.
-func TestReplay_DropsRefusedTokens(t *testing.T) {
+// A refused replay changes no record, and the task is dropped.
+func TestReplay_DropsRefusedTasks(t *testing.T) {
 	t.Parallel()
 
 	change := func(change func(d *hook.Delivery)) func(w *bundle, d hook.Delivery) {
@@ -213,7 +213,7 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 			}
 		}
 	}
-	token := func(o hook.ReplayRequest) func(w *bundle, d hook.Delivery) string {
+	task := func(o hook.ReplayRequest) func(w *bundle, d hook.Delivery) string {
 		return func(w *bundle, d hook.Delivery) string { return w.body(replayOf(d.Ref(), o)) }
 	}
 	letter := func(w *bundle, _ hook.Delivery) string { return w.letter() }
@@ -224,10 +224,10 @@ func TestReplay_DropsRefusedTokens(t *testing.T) {
 	}{
 		{name: "the redrive of what was discarded", before: change(func(d *hook.Delivery) { d.State, d.Reason = hook.StateDiscarded, hook.ReasonManual }), body: letter},
 		{name: "the redrive of what was delivered", before: change(func(d *hook.Delivery) { d.State = hook.StateDelivered }), body: letter},
-		{name: "a replay without force of what is retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: token(hook.ReplayRequest{By: "key_a"})},
-		{name: "a replay without force of what is parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked }), body: token(hook.ReplayRequest{Job: someJob})},
+		{name: "a replay without force of what is retrying", before: change(func(d *hook.Delivery) { d.State = hook.StateRetrying }), body: task(hook.ReplayRequest{By: "key_a"})},
+		{name: "a replay without force of what is parked", before: change(func(d *hook.Delivery) { d.State = hook.StateParked }), body: task(hook.ReplayRequest{Job: someJob})},
 		{name: "a generation that nobody ordered", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
-			return token(hook.ReplayRequest{Force: true})(w, hook.Delivery{}.At(d.Successor()))
+			return task(hook.ReplayRequest{Force: true})(w, hook.Delivery{}.At(d.Successor()))
 		}},
 		{name: "a second attempt of what was not begun", before: func(*bundle, hook.Delivery) {}, body: func(w *bundle, d hook.Delivery) string {
 			second := replayOf(d.Ref(), hook.ReplayRequest{Force: true})
@@ -320,7 +320,7 @@ func TestReplay_BeforeTheFirstRecord(t *testing.T) {
 	}
 }
 
-// A token of another tenant replays nothing, and its message fails.
+// A task of another tenant replays nothing, and its message fails.
 func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	t.Parallel()
 

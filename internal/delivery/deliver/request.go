@@ -15,7 +15,7 @@ import (
 func groupsOf(due []*job) (groups [][]*job) {
 	var others []*job
 	for _, j := range due {
-		if j.Token.Test() {
+		if j.Task.Test() {
 			groups = append(groups, []*job{j})
 		} else {
 			others = append(others, j)
@@ -50,7 +50,7 @@ const settleTogether = 20
 // attempt makes one request for the jobs, and settles each job by itself. The leader is the job
 // with the lease, or else the first: its result stands for the request in the circuit, the counts and the speed.
 //
-// After a crash, the tokens that were not settled come again and are sent in a new request,
+// After a crash, the tasks that were not settled come again and are sent in a new request,
 // perhaps with other members: the receiver recognises the events by their ids.
 func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opener, own *ended) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.verdict.Lease.Key != "" }))]

@@ -32,20 +32,20 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision 
 }
 
 // resultOf returns the result of an attempt, or of a decision without an attempt (class 0). If
-// another decision stands, or a copy of the token made the decision and counts the delivery,
+// another decision stands, or a copy of the task made the decision and counts the delivery,
 // the state is 0 and the result only says what the endpoint answered.
 func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) admission.Result {
 	r := admission.Result{
-		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Token.Attempt, Duration: o.Duration},
+		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Task.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 		Stale:      o.Stale && s.Delivery.Stale == 0,
 	}
-	r.Shared = o.Batch.Several() && o.Batch.Leader != s.Token.Delivery.DeliveryID
+	r.Shared = o.Batch.Several() && o.Batch.Leader != s.Task.Delivery.DeliveryID
 	if !w.Made {
 		return r
 	}
 	r.State, r.Age = w.Record.State, now.Sub(w.Record.CreatedAt)
-	if o.Class != 0 && s.Token.Attempt == 1 && w.Record.Parks == 0 {
+	if o.Class != 0 && s.Task.Attempt == 1 && w.Record.Parks == 0 {
 		r.Queued = max(r.Age-o.Duration, 0)
 	}
 	return r

@@ -26,7 +26,7 @@ var flows = []struct {
 	effects  int // number of effects if nothing interferes
 	disabled bool
 
-	// replay: the flow is that of a replay, whose token comes first. Before it, the generation
+	// replay: the flow is that of a replay, whose task comes first. Before it, the generation
 	// that is old at the end makes one attempt, answered with the status first.
 	replay *hook.ReplayRequest
 	first  int
@@ -105,7 +105,7 @@ var flows = []struct {
 const someJob hook.JobID = "rpl_01jd3m5k8zf4v9q2w7x6y5t4r3"
 
 // TestProcessBatch_SettlesAfterAnyCrash kills the process before and after each
-// effect of every flow, and lets the queue bring the tokens back. The final records
+// effect of every flow, and lets the queue bring the tasks back. The final records
 // must be the same, with at most one more POST and one more dead letter. The breaker
 // reconciles the dead letters.
 func TestProcessBatch_SettlesAfterAnyCrash(t *testing.T) {
@@ -236,23 +236,23 @@ func TestProcessBatch_ChoosesQueueOrScheduleByDelay(t *testing.T) {
 			if want := start.Add(tt.delay); !w.Delivery(id).NextAttemptAt.Equal(want) {
 				t.Errorf("next attempt at %v; want %v", w.Delivery(id).NextAttemptAt, want)
 			}
-			if tt.schedule && (plans[0].Token.Attempt != 2 || plans[0].At.Before(start.Add(tt.delay))) {
+			if tt.schedule && (plans[0].Task.Attempt != 2 || plans[0].At.Before(start.Add(tt.delay))) {
 				t.Errorf("schedule = %+v; want attempt 2 no earlier than %v", plans[0], start.Add(tt.delay))
 			}
 			at, _ := w.Queue.Next()
 			if at.Before(start.Add(tt.delay)) || at.After(start.Add(tt.delay+time.Second)) {
-				t.Errorf("token arrives at %v; want within a second after %v", at, start.Add(tt.delay))
+				t.Errorf("task arrives at %v; want within a second after %v", at, start.Add(tt.delay))
 			}
 		})
 	}
 }
 
-// replayOf returns the first token of a replay of the delivery.
-func replayOf(id hook.DeliveryRef, o hook.ReplayRequest) hook.Token {
+// replayOf returns the first task of a replay of the delivery.
+func replayOf(id hook.DeliveryRef, o hook.ReplayRequest) hook.Task {
 	id.Generation++
-	token := hook.NewToken("acme", id, 1)
-	token.ReplayRequest = o
-	return token
+	task := hook.NewTask("acme", id, 1)
+	task.ReplayRequest = o
+	return task
 }
 
 // checkReplay checks that the previous generation is in the state old and names this one as its

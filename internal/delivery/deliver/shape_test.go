@@ -96,7 +96,7 @@ func TestProcessBatch_TransformationOfProbe(t *testing.T) {
 		t.Fatal("the circuit did not open")
 	}
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
-	probe := w.Delivery(parked).NextToken()
+	probe := w.Delivery(parked).NextTask()
 	probe.Probe = true
 	w.Enqueue(hook.LaneRetry, probe)
 	w.InvokeAll()

@@ -22,7 +22,7 @@ var slotFlows = []struct {
 	most     int   // requests at once, besides the slots that the answers opened
 	posts    int   // of all deliveries
 	state    hook.State
-	probes   bool // a copy of the probe's message may make a second probe: see TestGate_CopiesOfATokenShareTheProbe
+	probes   bool // a copy of the probe's message may make a second probe: see TestGate_CopiesOfATaskShareTheProbe
 }{
 	{name: "one event", events: 1, answers: []int{200}, most: 1, posts: 1, state: hook.StateDelivered},
 	{name: "more events than slots", events: 8, answers: []int{200}, most: 8, posts: 8, state: hook.StateDelivered},
@@ -155,7 +155,7 @@ func (w *slotRun) checkIdle() {
 }
 
 // TestSlots_SurviveACrash kills the process before and after each effect of every flow: the
-// lease, the move, the record of the attempt, the hand-over and its token. The message comes
+// lease, the move, the record of the attempt, the hand-over and its task. The message comes
 // again after a minute. Nothing is lost, no slot stays in use, and the limit holds.
 func TestSlots_SurviveACrash(t *testing.T) {
 	t.Parallel()
@@ -178,7 +178,7 @@ func TestSlots_SurviveACrash(t *testing.T) {
 				})
 				return effects
 			}
-			t.Run(fmt.Sprintf("%s, each token twice: %t", tt.name, twice), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, each task twice: %t", tt.name, twice), func(t *testing.T) {
 				t.Parallel()
 
 				effects := run(t, 0, false)
@@ -218,7 +218,7 @@ func TestSlots_SurviveOthersAtAnyCall(t *testing.T) {
 }
 
 // TestSlots_SurviveALostAnswer loses the response to each write and each message of every flow. A
-// token may then be sent twice, and a claim may stay unused until its lease ends.
+// task may then be sent twice, and a claim may stay unused until its lease ends.
 func TestSlots_SurviveALostAnswer(t *testing.T) {
 	t.Parallel()
 

@@ -5,19 +5,19 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 )
 
-// Snapshot holds the records for a batch of tokens. Missing records are absent from the maps.
-// Tokens share the records, so the payloads, lists and maps in them must not be changed.
+// Snapshot holds the records for a batch of tasks. Missing records are absent from the maps.
+// Tasks share the records, so the payloads, lists and maps in them must not be changed.
 type Snapshot struct {
 	Events     map[hook.EventID]*hook.Event
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
 	Circuits   map[hook.EndpointID]admission.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
-	Limits     map[hook.EndpointID]admission.Limits // of the endpoints of tokens with a claimed slot; zero without a record
+	Limits     map[hook.EndpointID]admission.Limits // of the endpoints of tasks with a claimed slot; zero without a record
 
-	// Faults has the tokens with a record that could not be read, because its partition is
+	// Faults has the tasks with a record that could not be read, because its partition is
 	// throttled or because a later build wrote it. The snapshot may lack records of these
-	// tokens.
-	Faults map[hook.Token]error
+	// tasks.
+	Faults map[hook.Task]error
 }
 
 // capTimeouts applies the shorter timeouts that a review has set for slow endpoints.

@@ -8,7 +8,7 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// parkedMessage returns a delivery to a paused endpoint, and the message of its first token. One
+// parkedMessage returns a delivery to a paused endpoint, and the message of its first task. One
 // function has parked the delivery and deleted the message, and the endpoint is active again.
 func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 	w.T.Helper()
@@ -25,20 +25,20 @@ func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 	return id, message
 }
 
-// parkAgain parks the delivery by another token.
+// parkAgain parks the delivery by another task.
 func (w *bundle) parkAgain(id hook.DeliveryRef) {
 	w.T.Helper()
 
 	d := w.Delivery(id)
-	d.Token = hook.NewNonce()
+	d.Task = hook.NewNonce()
 	d.Parks++
 	w.Save(d)
 }
 
 // The queue gives a message to two functions. The first one parks the delivery and deletes the
 // message. The second one must not make the attempt: if it died between (a) and (b), the delivery
-// would have no token.
-func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
+// would have no task.
+func TestProcessBatch_DropsTheCopyOfAParkedTask(t *testing.T) {
 	t.Parallel()
 
 	for _, since := range []string{"nothing", "another park", "a release"} {
@@ -49,9 +49,9 @@ func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
 			w.Answer = world.InTurn(503, 200)
 			id, message := w.parkedMessage()
 			switch since {
-			case "another park": // by the token of a probe, so the record holds the nonce of that token
+			case "another park": // by the task of a probe, so the record holds the nonce of that task
 				w.parkAgain(id)
-			case "a release": // the release keeps the nonce of the token that parked the delivery
+			case "a release": // the release keeps the nonce of the task that parked the delivery
 				d := w.Delivery(id)
 				d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, w.Clock.Now()
 				w.Save(d)
@@ -66,7 +66,7 @@ func TestProcessBatch_DropsTheCopyOfAParkedToken(t *testing.T) {
 				t.Errorf("%d POSTs by the copy; want 0", len(w.Posts))
 			}
 
-			w.Enqueue(hook.LaneRetry, w.Delivery(id).NextToken()) // of the release
+			w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask()) // of the release
 			w.Run()
 			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
 				t.Errorf("%s after %d attempts; want delivered after 2", d.State, d.Attempts)

@@ -185,8 +185,8 @@ func TestCoalesce_EachMemberHasItsRetryPlan(t *testing.T) {
 	}
 }
 
-// A token from another lane, such as one of a release or a schedule, joins the next window.
-func TestCoalesce_ATokenOfAnotherLaneJoinsTheNextWindow(t *testing.T) {
+// A task from another lane, such as one of a release or a schedule, joins the next window.
+func TestCoalesce_ATaskOfAnotherLaneJoinsTheNextWindow(t *testing.T) {
 	t.Parallel()
 
 	w := world.New(t, world.Options{Function: world.Deliver})
@@ -214,7 +214,7 @@ func TestCoalesce_RateAndSlotsCountRequests(t *testing.T) {
 		t.Errorf("%d requests; want about 100", n)
 	}
 	const span = 10
-	for i := span; i < len(w.Posts); i++ { // gathering the tokens can delay a request by some seconds
+	for i := span; i < len(w.Posts); i++ { // gathering the tasks can delay a request by some seconds
 		if took := w.Posts[i].At.Sub(w.Posts[i-span].At); took < 2*span*time.Second-2*hook.CoalesceGather {
 			t.Errorf("requests %d to %d took %s; want about 2 s for each", i-span, i, took)
 		}

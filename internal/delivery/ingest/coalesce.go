@@ -21,13 +21,13 @@ func (l listing) coalescing() map[hook.EndpointID]hook.Coalescing {
 	return found
 }
 
-// arrival is the lane of a token, and when it arrives there.
+// arrival is the lane of a task, and when it arrives there.
 type arrival struct {
 	lane hook.Lane
 	at   time.Time
 }
 
-// coalesced returns the arrival of an event's token for a coalescing endpoint: all tokens of a
+// coalesced returns the arrival of an event's task for a coalescing endpoint: all tasks of a
 // window arrive at its end, and none before earliest.
 func coalesced(c hook.Coalescing, event hook.Event, earliest time.Time) arrival {
 	at := c.End(event.AcceptedAt)
@@ -37,21 +37,21 @@ func coalesced(c hook.Coalescing, event hook.Event, earliest time.Time) arrival 
 	return arrival{lane: hook.LaneCoalesce, at: at}
 }
 
-// sending is the tokens that arrive together, and the posts that they belong to.
+// sending is the tasks that arrive together, and the posts that they belong to.
 type sending struct {
 	to     arrival
-	tokens []hook.Token
+	tasks  []hook.Task
 	owners []*post
 }
 
-// add adds a token to the sending with its arrival. There are few arrivals, because all tokens
+// add adds a task to the sending with its arrival. There are few arrivals, because all tasks
 // of a window share one.
-func (a arrival) add(all []sending, token hook.Token, owner *post) []sending {
+func (a arrival) add(all []sending, task hook.Task, owner *post) []sending {
 	for i := range all {
 		if s := &all[i]; s.to.lane == a.lane && s.to.at.Equal(a.at) {
-			s.tokens, s.owners = append(s.tokens, token), append(s.owners, owner)
+			s.tasks, s.owners = append(s.tasks, task), append(s.owners, owner)
 			return all
 		}
 	}
-	return append(all, sending{to: a, tokens: []hook.Token{token}, owners: []*post{owner}})
+	return append(all, sending{to: a, tasks: []hook.Task{task}, owners: []*post{owner}})
 }

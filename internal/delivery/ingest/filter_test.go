@@ -34,9 +34,9 @@ func TestAccept_AsksTheFilters(t *testing.T) {
 	if err != nil || result.Deliveries != 2 {
 		t.Fatalf("Accept() = %+v, %v; want 2 deliveries", result, err)
 	}
-	for _, token := range w.tokens() {
-		if id := token.Delivery.Endpoint; id != match.ID && id != later.ID {
-			t.Errorf("token for %s; want %s and %s alone", id, match.ID, later.ID)
+	for _, task := range w.tasks() {
+		if id := task.Delivery.Endpoint; id != match.ID && id != later.ID {
+			t.Errorf("task for %s; want %s and %s alone", id, match.ID, later.ID)
 		}
 	}
 }

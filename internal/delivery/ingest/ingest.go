@@ -1,15 +1,15 @@
-// Package ingest accepts events: it stores each event once, and sends one token per subscribed
+// Package ingest accepts events: it stores each event once, and sends one task per subscribed
 // endpoint.
 //
 // # Acceptance
 //
-// An event is accepted when the queue has every token. If the client gets no response, it posts
+// An event is accepted when the queue has every task. If the client gets no response, it posts
 // the event again with the same idempotency key, and the repeated post sends the missing
-// tokens. So a crash between writing the event and sending the last token loses no delivery.
+// tasks. So a crash between writing the event and sending the last task loses no delivery.
 //
 // # Boundaries
 //
-// The package knows nothing of HTTP, of attempts, or of how tokens are transported.
+// The package knows nothing of HTTP, of attempts, or of how tasks are transported.
 package ingest
 
 import (
@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// healDelay delays the tokens of a repeated post, so that those of the first post arrive
+	// healDelay delays the tasks of a repeated post, so that those of the first post arrive
 	// first.
 	healDelay = time.Minute
 	// concurrentWrites limits the events of a batch written at the same time.
@@ -59,7 +59,7 @@ type Result struct {
 // Acceptor accepts events.
 type Acceptor struct {
 	Store     Store
-	Queue     settle.TokenQueue
+	Queue     settle.TaskQueue
 	Directory *Directory
 	Types     *Types        // nil: no event is checked against event types
 	Retention time.Duration // of the environment: the longest that an event can have
@@ -70,7 +70,7 @@ type Acceptor struct {
 // Accept accepts one event of the tenant. CodeInvalid names the wrong fields. CodeConflict
 // means an earlier event with the same idempotency key and other content. CodeThrottled and
 // CodeForbidden mean a limit of the tenant. CodeMismatch means that the event does not fit its
-// event type. CodeUnavailable means that some tokens may be missing, and the client must post
+// event type. CodeUnavailable means that some tasks may be missing, and the client must post
 // the event again.
 func (a *Acceptor) Accept(ctx context.Context, tenant hook.TenantID, r Request) (Result, error) {
 	result := a.AcceptBatch(ctx, tenant, []Request{r})[0]
@@ -155,7 +155,7 @@ const ourKeys = "surehook "
 
 // AcceptOurs accepts an event of Surehook for the tenant's endpoints that subscribe to its
 // type, once per key and type. A call with the same key and another payload is also a
-// duplicate: the first payload stays, and missing tokens are sent. If no endpoint subscribes,
+// duplicate: the first payload stays, and missing tasks are sent. If no endpoint subscribes,
 // no event is stored, and the Result is zero. The tenant's limits do not apply.
 func (a *Acceptor) AcceptOurs(
 	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,

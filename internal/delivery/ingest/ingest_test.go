@@ -47,16 +47,16 @@ func (w *bundle) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
 	return e
 }
 
-// tokens receives and deletes all visible tokens of the live lane.
-func (w *bundle) tokens() []hook.Token {
+// tasks receives and deletes all visible tasks of the live lane.
+func (w *bundle) tasks() []hook.Task {
 	w.T.Helper()
 
-	var tokens []hook.Token
+	var tasks []hook.Task
 	for _, m := range w.Queue.Receive(hook.LaneLive, 10000) {
 		w.Queue.Delete(m.ID)
-		tokens = append(tokens, m.Token)
+		tasks = append(tasks, m.Task)
 	}
-	return tokens
+	return tasks
 }
 
 func paid(key string) ingest.Request {
@@ -76,14 +76,14 @@ func TestAccept_FansOutToSubscribers(t *testing.T) {
 		t.Fatalf("Accept() = %+v, %v; want 3 deliveries", result, err)
 	}
 	got := map[hook.EndpointID]int{}
-	for _, token := range w.tokens() {
-		if token.Attempt != 1 || token.Delivery.Generation != 1 || token.Tenant != "acme" || token.Delivery.Event != result.ID {
-			t.Errorf("token = %+v", token)
+	for _, task := range w.tasks() {
+		if task.Attempt != 1 || task.Delivery.Generation != 1 || task.Tenant != "acme" || task.Delivery.Event != result.ID {
+			t.Errorf("task = %+v", task)
 		}
-		got[token.Delivery.Endpoint]++
+		got[task.Delivery.Endpoint]++
 	}
 	if diff := cmp.Diff(map[hook.EndpointID]int{exact.ID: 1, prefix.ID: 1, all.ID: 1}, got); diff != "" {
-		t.Errorf("tokens differ (-want +got):\n%s", diff)
+		t.Errorf("tasks differ (-want +got):\n%s", diff)
 	}
 	stored, err := w.Store.Event(t.Context(), result.ID)
 	if err != nil || string(stored.Payload) != `{"order": 1}` || len(stored.Targets) != 3 || !stored.ExpiresAt.Equal(start.Add(90*24*time.Hour)) {
@@ -96,7 +96,7 @@ func TestAccept_WithoutSubscribersIsAccepted(t *testing.T) {
 
 	w := setup(t)
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
-	if err != nil || result.Deliveries != 0 || len(w.tokens()) != 0 {
+	if err != nil || result.Deliveries != 0 || len(w.tasks()) != 0 {
 		t.Errorf("Accept() = %+v, %v; want 0 deliveries", result, err)
 	}
 	if _, err := w.Store.Event(t.Context(), result.ID); err != nil {
@@ -197,9 +197,9 @@ func TestAccept_IdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestAccept_RepeatedPostSendsMissingTokens checks that a repeated post sends tokens a minute
+// TestAccept_RepeatedPostSendsMissingTasks checks that a repeated post sends tasks a minute
 // later, and only for endpoints without a delivery record.
-func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
+func TestAccept_RepeatedPostSendsMissingTasks(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -208,7 +208,7 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.tokens() // a crash loses both tokens; one delivery is decided
+	w.tasks() // a crash loses both tasks; one delivery is decided
 	event, err := w.Store.Event(t.Context(), first.ID)
 	if err != nil {
 		t.Fatal(err)
@@ -229,13 +229,13 @@ func TestAccept_RepeatedPostSendsMissingTokens(t *testing.T) {
 		t.Fatalf("Accept() = %+v, %v; want a duplicate with 2 deliveries", second, err)
 	}
 	w.Clock.Until(start.Add(time.Minute - time.Millisecond))
-	if early := w.tokens(); len(early) != 0 {
-		t.Errorf("%d tokens within the minute; want none", len(early))
+	if early := w.tasks(); len(early) != 0 {
+		t.Errorf("%d tasks within the minute; want none", len(early))
 	}
 	w.Clock.Until(start.Add(time.Minute))
-	tokens := w.tokens()
-	if len(tokens) != 1 || tokens[0].Delivery.Endpoint != lost.ID {
-		t.Errorf("tokens = %+v; want one for %s", tokens, lost.ID)
+	tasks := w.tasks()
+	if len(tasks) != 1 || tasks[0].Delivery.Endpoint != lost.ID {
+		t.Errorf("tasks = %+v; want one for %s", tasks, lost.ID)
 	}
 }
 
@@ -260,8 +260,8 @@ func TestAccept_RacingPostsMakeOneEvent(t *testing.T) {
 			fresh++
 		}
 	}
-	if fresh != 1 || len(w.tokens()) != 1 {
-		t.Errorf("%d new events; want 1 with one immediate token", fresh)
+	if fresh != 1 || len(w.tasks()) != 1 {
+		t.Errorf("%d new events; want 1 with one immediate task", fresh)
 	}
 }
 
@@ -286,32 +286,32 @@ func TestAccept_RecognisesItsOwnWrite(t *testing.T) {
 			w.endpoint("acme", "*")
 			w.acceptor.Store = forgetfulStore{w.Store}
 			result, err := w.acceptor.Accept(t.Context(), "acme", paid(key))
-			if err != nil || result.Duplicate || len(w.tokens()) != 1 {
-				t.Errorf("Accept() = %+v, %v; want a new event and one immediate token", result, err)
+			if err != nil || result.Duplicate || len(w.tasks()) != 1 {
+				t.Errorf("Accept() = %+v, %v; want a new event and one immediate task", result, err)
 			}
 		})
 	}
 }
 
-// refusingQueue refuses the tokens of some endpoints.
+// refusingQueue refuses the tasks of some endpoints.
 type refusingQueue struct {
-	settle.TokenQueue
+	settle.TaskQueue
 	refuse hook.EndpointID
 }
 
-func (q refusingQueue) Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error {
-	errs := make([]error, len(tokens))
-	for i, token := range tokens {
-		if token.Delivery.Endpoint == q.refuse {
+func (q refusingQueue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+	errs := make([]error, len(tasks))
+	for i, task := range tasks {
+		if task.Delivery.Endpoint == q.refuse {
 			errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "the queue is busy"}
 			continue
 		}
-		errs[i] = errors.Join(q.TokenQueue.Send(ctx, lane, []hook.Token{token}, delay)...)
+		errs[i] = errors.Join(q.TaskQueue.Send(ctx, lane, []hook.Task{task}, delay)...)
 	}
 	return errs
 }
 
-func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
+func TestAccept_IsNotAcceptedBeforeEveryTaskIsSent(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -330,11 +330,11 @@ func TestAccept_IsNotAcceptedBeforeEveryTokenIsSent(t *testing.T) {
 	}
 
 	w.acceptor.Queue = w.Queue // the client repeats the post
-	w.tokens()
+	w.tasks()
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid("a"))
 	w.Clock.Until(start.Add(time.Minute))
-	if err != nil || !result.Duplicate || len(w.tokens()) != 2 {
-		t.Errorf("Accept() again = %+v, %v; want a duplicate and the tokens of both endpoints", result, err)
+	if err != nil || !result.Duplicate || len(w.tasks()) != 2 {
+		t.Errorf("Accept() again = %+v, %v; want a duplicate and the tasks of both endpoints", result, err)
 	}
 }
 
@@ -368,8 +368,8 @@ func TestAcceptBatch_AnInvalidRequestDoesNotAffectTheOthers(t *testing.T) {
 	if (results[2].Err == nil) == (results[3].Err == nil) {
 		t.Errorf("results 2 and 3 = %v, %v; want one conflict", results[2].Err, results[3].Err)
 	}
-	if got := len(w.tokens()); got != 2 {
-		t.Errorf("%d tokens; want 2", got)
+	if got := len(w.tasks()); got != 2 {
+		t.Errorf("%d tasks; want 2", got)
 	}
 }
 
@@ -383,8 +383,8 @@ func TestAcceptFor_IgnoresSubscriptions(t *testing.T) {
 	if err != nil || result.Deliveries != 1 {
 		t.Fatalf("AcceptFor() = %+v, %v", result, err)
 	}
-	if tokens := w.tokens(); len(tokens) != 1 || tokens[0].Delivery.Endpoint != e.ID {
-		t.Errorf("tokens = %+v; want one for %s", tokens, e.ID)
+	if tasks := w.tasks(); len(tasks) != 1 || tasks[0].Delivery.Endpoint != e.ID {
+		t.Errorf("tasks = %+v; want one for %s", tasks, e.ID)
 	}
 }
 
@@ -396,7 +396,7 @@ func TestAccept_500Endpoints(t *testing.T) {
 		w.endpoint("acme", "*")
 	}
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
-	if err != nil || result.Deliveries != 500 || len(w.tokens()) != 500 {
+	if err != nil || result.Deliveries != 500 || len(w.tasks()) != 500 {
 		t.Errorf("Accept() = %+v, %v; want 500 deliveries", result, err)
 	}
 }

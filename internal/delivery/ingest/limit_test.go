@@ -55,8 +55,8 @@ func TestAccept_EventsPerSecond(t *testing.T) {
 	if _, err := w.acceptor.Accept(t.Context(), "other", paid("")); err != nil {
 		t.Errorf("Accept(another tenant) = %v", err)
 	}
-	if _, err := w.Store.Event(t.Context(), hook.KeyedEventID("acme", "late")); hook.CodeOf(err) != hook.CodeNotFound || len(w.tokens()) != 2 {
-		t.Errorf("Event(refused) = %v; want no event and no token", err)
+	if _, err := w.Store.Event(t.Context(), hook.KeyedEventID("acme", "late")); hook.CodeOf(err) != hook.CodeNotFound || len(w.tasks()) != 2 {
+		t.Errorf("Event(refused) = %v; want no event and no task", err)
 	}
 	w.Clock.Until(start.Add(500 * time.Millisecond))
 	if result, err := w.acceptor.Accept(t.Context(), "acme", paid("late")); err != nil || result.Duplicate {
@@ -69,7 +69,7 @@ func TestAccept_EventsPerSecond(t *testing.T) {
 }
 
 // TestAccept_EventsPerSecond_repeats checks that a repeated post counts like a new one, and that
-// it sends the missing tokens after the wait.
+// it sends the missing tasks after the wait.
 func TestAccept_EventsPerSecond_repeats(t *testing.T) {
 	t.Parallel()
 
@@ -79,14 +79,14 @@ func TestAccept_EventsPerSecond_repeats(t *testing.T) {
 	if _, err := w.acceptor.Accept(t.Context(), "acme", paid("k")); err != nil {
 		t.Fatal(err)
 	}
-	w.tokens() // lost
+	w.tasks() // lost
 	_, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 	refused(t, err, hook.CodeThrottled, "events_per_second", time.Second)
 	w.Clock.Until(start.Add(time.Second))
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 	w.Clock.Until(start.Add(time.Second + time.Minute))
-	if err != nil || !result.Duplicate || len(w.tokens()) != 1 {
-		t.Errorf("Accept(repeat) = %+v, %v; want a duplicate and the lost token", result, err)
+	if err != nil || !result.Duplicate || len(w.tasks()) != 1 {
+		t.Errorf("Accept(repeat) = %+v, %v; want a duplicate and the lost task", result, err)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestAccept_EventsPerSecond_race(t *testing.T) {
 		}
 		refused(t, err, hook.CodeThrottled, "5 events per second", 200*time.Millisecond)
 	}
-	if accepted != 5 || len(w.tokens()) != 5 {
-		t.Errorf("%d events accepted; want 5, with a token each", accepted)
+	if accepted != 5 || len(w.tasks()) != 5 {
+		t.Errorf("%d events accepted; want 5, with a task each", accepted)
 	}
 }
 
@@ -163,8 +163,8 @@ func TestAccept_DeliveriesPerEvent(t *testing.T) {
 			t.Errorf("result %d = %v; want an accepted event", i, r.Err)
 		}
 	}
-	if _, err := w.Store.Event(t.Context(), hook.KeyedEventID("acme", "k")); hook.CodeOf(err) != hook.CodeNotFound || len(w.tokens()) != 1 {
-		t.Errorf("Event(refused) = %v; want no event, and the token of order.sent", err)
+	if _, err := w.Store.Event(t.Context(), hook.KeyedEventID("acme", "k")); hook.CodeOf(err) != hook.CodeNotFound || len(w.tasks()) != 1 {
+		t.Errorf("Event(refused) = %v; want no event, and the task of order.sent", err)
 	}
 	w.limit(hook.TenantLimits{DeliveriesPerEvent: 2})
 	if result, err := w.acceptor.Accept(t.Context(), "acme", paid("k")); err != nil || result.Deliveries != 2 {
@@ -173,7 +173,7 @@ func TestAccept_DeliveriesPerEvent(t *testing.T) {
 }
 
 // TestAccept_DeliveriesPerEvent_repeats repeats a post from before the limit: it still sends the
-// missing tokens, and other content is still a conflict.
+// missing tasks, and other content is still a conflict.
 func TestAccept_DeliveriesPerEvent_repeats(t *testing.T) {
 	t.Parallel()
 
@@ -183,12 +183,12 @@ func TestAccept_DeliveriesPerEvent_repeats(t *testing.T) {
 	if _, err := w.acceptor.Accept(t.Context(), "acme", paid("k")); err != nil {
 		t.Fatal(err)
 	}
-	w.tokens() // lost
+	w.tasks() // lost
 	w.limit(hook.TenantLimits{DeliveriesPerEvent: 1})
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 	w.Clock.Until(start.Add(time.Minute))
-	if err != nil || !result.Duplicate || len(w.tokens()) != 2 {
-		t.Errorf("Accept(repeat) = %+v, %v; want a duplicate and both tokens", result, err)
+	if err != nil || !result.Duplicate || len(w.tasks()) != 2 {
+		t.Errorf("Accept(repeat) = %+v, %v; want a duplicate and both tasks", result, err)
 	}
 	other := ingest.Request{Type: "order.paid", Payload: []byte("2"), IdempotencyKey: "k"}
 	if _, err := w.acceptor.Accept(t.Context(), "acme", other); hook.CodeOf(err) != hook.CodeConflict {
@@ -252,7 +252,7 @@ func TestAccept_withoutItsLimitsIsUnavailable(t *testing.T) {
 	}
 	w.limit(hook.TenantLimits{EventsPerSecond: 1})
 	_, err := w.acceptor.Accept(t.Context(), "acme", paid(""))
-	if hook.CodeOf(err) != hook.CodeUnavailable || len(w.tokens()) != 1 {
-		t.Errorf("Accept() = %v; want unavailable, and only the first token", err)
+	if hook.CodeOf(err) != hook.CodeUnavailable || len(w.tasks()) != 1 {
+		t.Errorf("Accept() = %v; want unavailable, and only the first task", err)
 	}
 }

@@ -40,9 +40,9 @@ func TestAcceptOurs_ReachesOnlyExplicitSubscribers(t *testing.T) {
 			if err != nil || result.Deliveries != tt.want || result.Duplicate {
 				t.Fatalf("AcceptOurs() to %v = %+v, %v; want %d deliveries", tt.types, result, err, tt.want)
 			}
-			tokens := w.tokens()
-			if len(tokens) != tt.want || tt.want == 1 && (tokens[0].Delivery.Endpoint != e.ID || tokens[0].Delivery.Event != result.ID) {
-				t.Errorf("tokens = %+v; want %d for %s", tokens, tt.want, e.ID)
+			tasks := w.tasks()
+			if len(tasks) != tt.want || tt.want == 1 && (tasks[0].Delivery.Endpoint != e.ID || tasks[0].Delivery.Event != result.ID) {
+				t.Errorf("tasks = %+v; want %d for %s", tasks, tt.want, e.ID)
 			}
 		})
 	}
@@ -81,8 +81,8 @@ func TestAcceptOurs_WithoutSubscribersThereIsNoEvent(t *testing.T) {
 		}
 		return true
 	})
-	if n := len(w.tokens()); n != 0 {
-		t.Errorf("%d tokens; want none", n)
+	if n := len(w.tasks()); n != 0 {
+		t.Errorf("%d tasks; want none", n)
 	}
 }
 
@@ -90,20 +90,20 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
-		name           string
-		tenant         hook.TenantID
-		eventType      string
-		payload, key   string
-		duplicate      bool
-		want           hook.Code // 0: no error
-		tokensAtOnce   int       // of the second call
-		tokensInMinute int
+		name          string
+		tenant        hook.TenantID
+		eventType     string
+		payload, key  string
+		duplicate     bool
+		want          hook.Code // 0: no error
+		tasksAtOnce   int       // of the second call
+		tasksInMinute int
 	}{
-		{name: "the same content is a duplicate, and sends the missing token", tenant: "acme", eventType: failing, payload: `{}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
-		{name: "another payload is a duplicate, too: a review repeats its notification with later figures", tenant: "acme", eventType: failing, payload: `{"a":1}`, key: "k", duplicate: true, want: 0, tokensAtOnce: 0, tokensInMinute: 1},
-		{name: "another type is a conflict", tenant: "acme", eventType: hook.NotificationSlow, payload: `{}`, key: "k", duplicate: false, want: hook.CodeConflict, tokensAtOnce: 0, tokensInMinute: 0},
-		{name: "another key is another event", tenant: "acme", eventType: failing, payload: `{}`, key: "k2", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
-		{name: "another tenant's key is another event", tenant: "other", eventType: failing, payload: `{}`, key: "k", duplicate: false, want: 0, tokensAtOnce: 1, tokensInMinute: 0},
+		{name: "the same content is a duplicate, and sends the missing task", tenant: "acme", eventType: failing, payload: `{}`, key: "k", duplicate: true, want: 0, tasksAtOnce: 0, tasksInMinute: 1},
+		{name: "another payload is a duplicate, too: a review repeats its notification with later figures", tenant: "acme", eventType: failing, payload: `{"a":1}`, key: "k", duplicate: true, want: 0, tasksAtOnce: 0, tasksInMinute: 1},
+		{name: "another type is a conflict", tenant: "acme", eventType: hook.NotificationSlow, payload: `{}`, key: "k", duplicate: false, want: hook.CodeConflict, tasksAtOnce: 0, tasksInMinute: 0},
+		{name: "another key is another event", tenant: "acme", eventType: failing, payload: `{}`, key: "k2", duplicate: false, want: 0, tasksAtOnce: 1, tasksInMinute: 0},
+		{name: "another tenant's key is another event", tenant: "other", eventType: failing, payload: `{}`, key: "k", duplicate: false, want: 0, tasksAtOnce: 1, tasksInMinute: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -113,8 +113,8 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 			w.endpoint("acme", "surehook.*")
 			w.endpoint("other", "surehook.*")
 			first, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
-			if err != nil || len(w.tokens()) != 1 {
-				t.Fatalf("AcceptOurs() = %+v, %v; want one token", first, err)
+			if err != nil || len(w.tasks()) != 1 {
+				t.Fatalf("AcceptOurs() = %+v, %v; want one task", first, err)
 			}
 			second, err := w.acceptor.AcceptOurs(t.Context(), tt.tenant, tt.eventType, []byte(tt.payload), tt.key)
 			if tt.want != 0 {
@@ -124,10 +124,10 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 			} else if err != nil || second.Duplicate != tt.duplicate || (second.ID == first.ID) != tt.duplicate {
 				t.Errorf("AcceptOurs() = %+v, %v after %s; want duplicate: %t", second, err, first.ID, tt.duplicate)
 			}
-			atOnce := len(w.tokens())
+			atOnce := len(w.tasks())
 			w.Clock.Until(start.Add(time.Minute))
-			if later := len(w.tokens()); atOnce != tt.tokensAtOnce || later != tt.tokensInMinute {
-				t.Errorf("%d tokens at once, %d in a minute; want %d, %d", atOnce, later, tt.tokensAtOnce, tt.tokensInMinute)
+			if later := len(w.tasks()); atOnce != tt.tasksAtOnce || later != tt.tasksInMinute {
+				t.Errorf("%d tasks at once, %d in a minute; want %d, %d", atOnce, later, tt.tasksAtOnce, tt.tasksInMinute)
 			}
 		})
 	}

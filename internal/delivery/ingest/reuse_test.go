@@ -10,7 +10,7 @@ import (
 
 // TestAccept_ReusedIdempotencyKey reuses the key of an event that has expired and is deleted,
 // while the record of its delivery still exists. A repeated post of the second event sends the
-// missing token.
+// missing task.
 func TestAccept_ReusedIdempotencyKey(t *testing.T) {
 	t.Parallel()
 
@@ -22,16 +22,16 @@ func TestAccept_ReusedIdempotencyKey(t *testing.T) {
 	w.Save(old)
 
 	first, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
-	if err != nil || first.Duplicate || len(w.tokens()) != 1 { // a crash loses the token
-		t.Fatalf("Accept() = %+v, %v; want a new event with a token", first, err)
+	if err != nil || first.Duplicate || len(w.tasks()) != 1 { // a crash loses the task
+		t.Fatalf("Accept() = %+v, %v; want a new event with a task", first, err)
 	}
 	again, err := w.acceptor.Accept(t.Context(), "acme", paid("k"))
 	if err != nil || !again.Duplicate {
 		t.Fatalf("Accept() = %+v, %v; want a duplicate", again, err)
 	}
 	w.Clock.Until(start.Add(time.Minute))
-	tokens := w.tokens()
-	if len(tokens) != 1 || tokens[0].Delivery.AcceptedAt != start.UnixMilli() {
-		t.Errorf("tokens = %+v; want one of the second event", tokens)
+	tasks := w.tasks()
+	if len(tasks) != 1 || tasks[0].Delivery.AcceptedAt != start.UnixMilli() {
+		t.Errorf("tasks = %+v; want one of the second event", tasks)
 	}
 }

@@ -13,7 +13,7 @@ import (
 // ErrErased is the cause of refusing the repeat of an event whose payload was erased.
 var ErrErased = errors.New("the event was erased")
 
-// storeAndSend stores the events, sends the tokens and returns the results.
+// storeAndSend stores the events, sends the tasks and returns the results.
 func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
 	events := byEvent(posts)
 	parallel.Each(len(events), concurrentWrites, func(i int) error {
@@ -21,8 +21,8 @@ func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post
 		return nil // each post holds its own error
 	})
 	coalescing := known.coalescing()
-	a.sendTokens(ctx, posts, coalescing, false)
-	a.sendTokens(ctx, posts, coalescing, true)
+	a.sendTasks(ctx, posts, coalescing, false)
+	a.sendTasks(ctx, posts, coalescing, true)
 	results := make([]Result, 0, len(posts))
 	for _, p := range posts {
 		result := Result{Err: p.err}
@@ -72,7 +72,7 @@ func (a *Acceptor) storeInOrder(ctx context.Context, posts []*post) {
 // write, whose response was lost.
 //
 // A refused post writes nothing. But if its event is already stored, it is a repeat and may
-// send missing tokens.
+// send missing tasks.
 func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	if p.refusal != nil && p.event.IdempotencyKey == "" { // the id is new, so no such event is stored
 		return p.refusal
@@ -104,9 +104,9 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	return nil
 }
 
-// sendTokens sends the tokens of new events at once, or, after healDelay, the tokens of
+// sendTasks sends the tasks of new events at once, or, after healDelay, the tasks of
 // duplicates that may be missing.
-func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Coalescing, duplicates bool) {
+func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Coalescing, duplicates bool) {
 	now := a.Now()
 	earliest := now
 	if duplicates {
@@ -128,19 +128,19 @@ func (a *Acceptor) sendTokens(ctx context.Context, posts []post, coalescing map[
 			if e, ok := coalescing[target.Endpoint]; ok && !p.event.ID.IsTest() {
 				to = coalesced(e, p.event, earliest)
 			}
-			sendings = to.add(sendings, hook.QueuedDelivery(p.event, target).NextToken(), p)
+			sendings = to.add(sendings, hook.QueuedDelivery(p.event, target).NextTask(), p)
 		}
 	}
 	for _, s := range sendings {
-		for i, err := range a.Queue.Send(ctx, s.to.lane, s.tokens, max(0, s.to.at.Sub(now))) {
+		for i, err := range a.Queue.Send(ctx, s.to.lane, s.tasks, max(0, s.to.at.Sub(now))) {
 			if err != nil && s.owners[i].err == nil {
-				s.owners[i].err = fmt.Errorf("send token of %s: %w", s.tokens[i].Delivery, err)
+				s.owners[i].err = fmt.Errorf("send task of %s: %w", s.tasks[i].Delivery, err)
 			}
 		}
 	}
 }
 
-// unrecordedTargets returns the targets that may need a first token: all targets of a new
+// unrecordedTargets returns the targets that may need a first task: all targets of a new
 // event, and those targets of a duplicate whose delivery has no record or is still queued.
 func (a *Acceptor) unrecordedTargets(ctx context.Context, p *post) ([]hook.Target, error) {
 	if !p.duplicate {

@@ -106,16 +106,16 @@ func TestAccept_types(t *testing.T) {
 			if diff := cmp.Diff(tt.warnings, result.Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
-			tokens := len(w.tokens())
+			tasks := len(w.tasks())
 			if tt.refused == nil {
-				if err != nil || tokens != 1 {
-					t.Fatalf("Accept() = %v with %d tokens; want an accepted event", err, tokens)
+				if err != nil || tasks != 1 {
+					t.Fatalf("Accept() = %v with %d tasks; want an accepted event", err, tasks)
 				}
 				return
 			}
 			refusal, _ := errors.AsType[*hook.Error](err)
-			if refusal == nil || refusal.Code != hook.CodeMismatch || tokens != 0 {
-				t.Fatalf("Accept() = %v with %d tokens; want a refusal", err, tokens)
+			if refusal == nil || refusal.Code != hook.CodeMismatch || tasks != 0 {
+				t.Fatalf("Accept() = %v with %d tasks; want a refusal", err, tasks)
 			}
 			if diff := cmp.Diff(tt.refused, refusal.Fields); diff != "" {
 				t.Errorf("refusal (-want +got):\n%s", diff)
@@ -137,8 +137,8 @@ func TestAcceptBatch_types(t *testing.T) {
 			t.Errorf("result %d = %v; want %v", i, got, want)
 		}
 	}
-	if counted.catalogues != 1 || counted.types != 1 || len(w.tokens()) != 2 {
-		t.Errorf("%d reads of the catalogue, %d of types; want one each, and two tokens", counted.catalogues, counted.types)
+	if counted.catalogues != 1 || counted.types != 1 || len(w.tasks()) != 2 {
+		t.Errorf("%d reads of the catalogue, %d of types; want one each, and two tasks", counted.catalogues, counted.types)
 	}
 }
 
@@ -195,19 +195,19 @@ func acceptedBefore(t *testing.T) (*bundle, ingest.Request) {
 	return w, r
 }
 
-// TestAccept_typesRepeat checks that a repeat of an accepted event sends the missing tokens even
+// TestAccept_typesRepeat checks that a repeat of an accepted event sends the missing tasks even
 // if it is refused.
 func TestAccept_typesRepeat(t *testing.T) {
 	t.Parallel()
 
 	w, r := acceptedBefore(t)
-	w.tokens() // lost
+	w.tasks() // lost
 	w.eventType(hook.EventType{Name: "order.paid", Schema: []byte(orderSchema)})
 	w.Clock.Until(start.Add(ingest.TypesAge))
 	result, err := w.acceptor.Accept(t.Context(), "acme", r)
 	w.Clock.Until(start.Add(ingest.TypesAge + time.Minute))
-	if err != nil || !result.Duplicate || len(w.tokens()) != 1 {
-		t.Errorf("Accept(repeat) = %+v, %v; want a duplicate and the lost token", result, err)
+	if err != nil || !result.Duplicate || len(w.tasks()) != 1 {
+		t.Errorf("Accept(repeat) = %+v, %v; want a duplicate and the lost task", result, err)
 	}
 	r.IdempotencyKey = "other"
 	if _, err := w.acceptor.Accept(t.Context(), "acme", r); hook.CodeOf(err) != hook.CodeMismatch {
@@ -258,7 +258,7 @@ func TestAccept_withoutItsTypesIsUnavailable(t *testing.T) {
 	w.endpoint("acme", "*")
 	counted := w.checked(hook.ValidationOff)
 	counted.fail = errLimits
-	if _, err := w.acceptor.Accept(t.Context(), "acme", order(`{}`)); hook.CodeOf(err) != hook.CodeUnavailable || len(w.tokens()) != 0 {
+	if _, err := w.acceptor.Accept(t.Context(), "acme", order(`{}`)); hook.CodeOf(err) != hook.CodeUnavailable || len(w.tasks()) != 0 {
 		t.Errorf("Accept() = %v; want unavailable", err)
 	}
 	counted.fail = nil

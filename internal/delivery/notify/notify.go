@@ -32,7 +32,7 @@ type History interface {
 type Poster interface {
 	// AcceptOurs accepts a system event for the subscribed endpoints, once per key. Without a
 	// subscribed endpoint it does nothing. If an event with the key exists with another payload,
-	// it stays, and only its missing tokens are sent. CodeConflict means that the payload of that
+	// it stays, and only its missing tasks are sent. CodeConflict means that the payload of that
 	// event was erased.
 	AcceptOurs(ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string) (ingest.Result, error)
 }

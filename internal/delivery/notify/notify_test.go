@@ -243,9 +243,9 @@ func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 				t.Fatalf("Notify(with other figures) = %v", err)
 			}
 
-			deliveries := map[hook.DeliveryRef]bool{} // a token may repeat
+			deliveries := map[hook.DeliveryRef]bool{} // a task may repeat
 			for _, m := range queue.Receive(hook.LaneLive, 10) {
-				deliveries[m.Token.Delivery] = true
+				deliveries[m.Task.Delivery] = true
 			}
 			if len(deliveries) != tt.posted {
 				t.Errorf("%d deliveries; want %d", len(deliveries), tt.posted)

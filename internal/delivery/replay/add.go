@@ -31,7 +31,7 @@ func (r *Replayer) only(ctx context.Context, e hook.Event, ref string, force boo
 // given one, or the one that it already has.
 //
 // The record of the first generation is written before the target, so that no repeated post
-// sends a token of the first generation, which would be as old as the event. After a crash
+// sends a task of the first generation, which would be as old as the event. After a crash
 // between the two writes there is a record without a target, and a repeated call completes the
 // work.
 func (r *Replayer) add(ctx context.Context, e hook.Event, target hook.Target) (hook.Target, error) {

@@ -95,7 +95,7 @@ func TestEvent_AddedEndpoint_KilledAtAnyEffect(t *testing.T) {
 				_, _ = w.Replayer().Event(w.Context(), "acme", e.ID, ask)
 				if !w.Crash.Restart() {
 					if n < 5 {
-						t.Fatalf("the request has %d effects; want at least 4: record, target, token, replay", n-1)
+						t.Fatalf("the request has %d effects; want at least 4: record, target, task, replay", n-1)
 					}
 					ended = true
 					return
@@ -205,7 +205,7 @@ func (s *addRace) AddTarget(ctx context.Context, e hook.Event, target hook.Targe
 }
 
 // Two requests add the same endpoint, and the number of its shards changes between them.
-// Afterwards the event has the endpoint once, and every token can be processed.
+// Afterwards the event has the endpoint once, and every task can be processed.
 func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
 	t.Parallel()
 

@@ -32,7 +32,7 @@ func TestWork_KilledAtAnyEffect(t *testing.T) {
 						}
 						effects = n
 					}
-					// Two writes per page, a request per token, a write per record, a message per page.
+					// Two writes per page, a request per task, a write per record, a message per page.
 					if want := 20; effects < want {
 						t.Errorf("the job has %d effects; want at least %d", effects, want)
 					}
@@ -149,7 +149,7 @@ func TestDelivery_KilledAtAnyEffect(t *testing.T) {
 		state hook.State
 		force bool
 		old   string // the state of the old generation in the end
-		late  bool   // the repeated request comes after the token
+		late  bool   // the repeated request comes after the task
 	}{
 		{name: "dead, repeated at once", state: hook.StateDead, force: false, old: "1 discarded replayed", late: false},
 		{name: "dead, repeated later", state: hook.StateDead, force: false, old: "1 discarded replayed", late: true},

@@ -27,7 +27,7 @@ type Result struct {
 
 // Delivery replays one delivery and returns the new generation, in state queued. With Force it
 // also replays a delivery in progress, which is cancelled. If the delivery is still queued,
-// Force sends its first token again, and Delivery returns the same generation.
+// Force sends its first task again, and Delivery returns the same generation.
 //
 // Errors: CodeNotFound when the tenant has no such delivery; CodeReplayed after an
 // earlier replay; CodeInProgress for a delivery in progress without force;
@@ -100,7 +100,7 @@ func (r *Replayer) replay(ctx context.Context, e hook.Event, deliveries []hook.D
 	return results, nil
 }
 
-// result returns the result of one candidate. Once the token is sent the replay will happen, so
+// result returns the result of one candidate. Once the task is sent the replay will happen, so
 // a failed write of the record is only logged.
 func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Result {
 	if c.skip != "" || !c.sent {

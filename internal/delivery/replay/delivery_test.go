@@ -42,10 +42,10 @@ func TestDelivery(t *testing.T) {
 		{name: "a retrying delivery is in progress", state: hook.StateRetrying, force: false, want: hook.CodeInProgress, next: 0, record: "1 retrying"},
 		{name: "a queued delivery is in progress", state: hook.StateQueued, force: false, want: hook.CodeInProgress, next: 0, record: "1 none"},
 		{name: "a recorded queued delivery is in progress", state: hook.StateQueued, kept: true, force: false, want: hook.CodeInProgress, next: 0, record: "1 queued"},
-		{name: "force sends the token of a recorded queued delivery again", state: hook.StateQueued, kept: true, force: true, want: 0, next: 1, record: "1 queued"},
+		{name: "force sends the task of a recorded queued delivery again", state: hook.StateQueued, kept: true, force: true, want: 0, next: 1, record: "1 queued"},
 		{name: "force cancels a parked delivery", state: hook.StateParked, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
 		{name: "force cancels a retrying delivery", state: hook.StateRetrying, force: true, want: 0, next: 2, record: "1 cancelled replayed"},
-		{name: "force sends the token of a queued delivery again", state: hook.StateQueued, force: true, want: 0, next: 1, record: "1 none"},
+		{name: "force sends the task of a queued delivery again", state: hook.StateQueued, force: true, want: 0, next: 1, record: "1 none"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -60,21 +60,21 @@ func TestDelivery(t *testing.T) {
 			if got := w.states(ids, 1); got != tt.record {
 				t.Errorf("the record is %s; want %s", got, tt.record)
 			}
-			tokens := w.Queue.Receive(hook.LaneReplay, 10)
+			tasks := w.Queue.Receive(hook.LaneReplay, 10)
 			if tt.want != 0 {
-				if hook.CodeOf(err) != tt.want || len(tokens) > 0 {
-					t.Errorf("Delivery() = %v and %d tokens; want %s and none", err, len(tokens), tt.want)
+				if hook.CodeOf(err) != tt.want || len(tasks) > 0 {
+					t.Errorf("Delivery() = %v and %d tasks; want %s and none", err, len(tasks), tt.want)
 				}
 				return
 			}
 			if err != nil || d.ID.Generation != tt.next || d.State != hook.StateQueued {
 				t.Fatalf("Delivery() = %s of generation %d, %v; want queued of %d", d.State, d.ID.Generation, err, tt.next)
 			}
-			if len(tokens) != 1 || tokens[0].Token.Delivery != d.Ref() || tokens[0].Token.Attempt != 1 {
-				t.Fatalf("tokens = %+v; want one of attempt 1 of %s", tokens, d.ID)
+			if len(tasks) != 1 || tasks[0].Task.Delivery != d.Ref() || tasks[0].Task.Attempt != 1 {
+				t.Fatalf("tasks = %+v; want one of attempt 1 of %s", tasks, d.ID)
 			}
-			if tt.next == 2 && (d.By != asked.By || tokens[0].Token.ReplayRequest.By != asked.By || !d.CreatedAt.Equal(start)) {
-				t.Errorf("%+v with token %+v; want them by %s, of now", d, tokens[0].Token, asked.By)
+			if tt.next == 2 && (d.By != asked.By || tasks[0].Task.ReplayRequest.By != asked.By || !d.CreatedAt.Equal(start)) {
+				t.Errorf("%+v with task %+v; want them by %s, of now", d, tasks[0].Task, asked.By)
 			}
 			_, err = w.Replayer().Delivery(w.Context(), "acme", ids[0].DeliveryID, asked)
 			if want := map[int]hook.Code{1: hook.CodeInProgress, 2: hook.CodeReplayed}[tt.next]; hook.CodeOf(err) != want {
@@ -128,13 +128,13 @@ func TestDelivery_Unknown(t *testing.T) {
 	}
 }
 
-func TestDelivery_RecordsOnlySentTokens(t *testing.T) {
+func TestDelivery_RecordsOnlySentTasks(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
 	refusal := &hook.Error{Code: hook.CodeUnavailable, Message: "no queue"}
-	w.Calls.Refuse = func(int, hook.Token) error { return refusal }
+	w.Calls.Refuse = func(int, hook.Task) error { return refusal }
 	if _, err := w.Replayer().Delivery(w.Context(), "acme", id.DeliveryID, asked); !errors.Is(err, refusal) {
 		t.Errorf("Delivery() = %v; want %v", err, refusal)
 	}
@@ -143,7 +143,7 @@ func TestDelivery_RecordsOnlySentTokens(t *testing.T) {
 	}
 }
 
-// TestDelivery_ConcurrentRequests makes a second request after the token of the first is sent,
+// TestDelivery_ConcurrentRequests makes a second request after the task of the first is sent,
 // and before it is recorded. There is one generation, one POST, and one refused request.
 func TestDelivery_ConcurrentRequests(t *testing.T) {
 	t.Parallel()
@@ -252,7 +252,7 @@ func TestDiscardAndCancel(t *testing.T) {
 				if diff := cmp.Diff(w.Delivery(id), d); diff != "" {
 					t.Errorf("returned delivery (-stored +returned):\n%s", diff)
 				}
-				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.Token == "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
+				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.Task == "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
 					t.Errorf("discard %t = %+v; want By, Note and UpdatedAt", discard, d)
 				}
 			}
@@ -260,12 +260,12 @@ func TestDiscardAndCancel(t *testing.T) {
 	}
 }
 
-func TestCancel_StopsTheTokenOfAQueuedDelivery(t *testing.T) {
+func TestCancel_StopsTheTaskOfAQueuedDelivery(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateQueued, 1)[0]
-	if errs := w.Queue.Send(t.Context(), hook.LaneLive, []hook.Token{hook.NewToken("acme", id, 1)}, 0); errs != nil {
+	if errs := w.Queue.Send(t.Context(), hook.LaneLive, []hook.Task{hook.NewTask("acme", id, 1)}, 0); errs != nil {
 		t.Fatal(errs)
 	}
 	if _, err := w.Replayer().Cancel(w.Context(), "acme", id.DeliveryID, asked.By, ""); err != nil {

@@ -4,10 +4,10 @@
 //
 // # Replaying a delivery
 //
-// A replay is the next generation of a delivery. First the token is sent, with the replay
+// A replay is the next generation of a delivery. First the task is sent, with the replay
 // request in it. Then the record of the old generation names the new one. If the process dies
 // between the two steps, function deliver writes that record from the replay request in the
-// token. So once a token is sent, the replay will happen. Two tokens still make one generation,
+// task. So once a task is sent, the replay will happen. Two tasks still make one generation,
 // because a record accepts only one replay.
 //
 // # Jobs
@@ -20,7 +20,7 @@
 //	                 +------------------------+  +--> finished, when nothing is left
 //
 //	(1) select a page, and save the page and the next cursor in the job
-//	(2) send the tokens of the page, and record the replays
+//	(2) send the tasks of the page, and record the replays
 //	(3) add the results to the job, and remove the page
 //	(4) enqueue the next message, for the time at which the job's rate has room
 //

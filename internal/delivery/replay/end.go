@@ -70,7 +70,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return records.Write(ctx, next.Ref(), before, next)
 		},
 	}
-	// No token makes this decision, so the record gets a nonce of its own. It also marks a write whose
+	// No task makes this decision, so the record gets a nonce of its own. It also marks a write whose
 	// answer was lost.
 	nonce := cmp.Or(to.nonce, hook.NewNonce())
 	var was *hook.Delivery // before the last write
@@ -82,7 +82,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return d, false, refused
 		}
 		was = new(d)
-		d.Token, d.NextAttemptAt, d.UpdatedAt = nonce, time.Time{}, r.now()
+		d.Task, d.NextAttemptAt, d.UpdatedAt = nonce, time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
 		return d, true, nil
@@ -90,7 +90,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	if err != nil {
 		return hook.Delivery{}, err
 	}
-	if was != nil && d.Token == nonce {
+	if was != nil && d.Task == nonce {
 		if r.Ended != nil {
 			r.Ended(*was, d)
 		}

@@ -17,39 +17,39 @@ const maxParallel = 16
 type candidate struct {
 	delivery hook.Delivery // the delivery to replay; afterwards as recorded with the replay
 	request  hook.ReplayRequest
-	delay    time.Duration // of the token, in whole seconds
+	delay    time.Duration // of the task, in whole seconds
 
-	sent    bool  // the queue holds the token
+	sent    bool  // the queue holds the task
 	skip    Skip  // final: why the delivery is not replayed; empty: it is
 	refused error // the same, for a request by hand
 	failed  error // something failed: the request may be repeated
 }
 
 // queued reports whether the delivery is queued, with a record or without. Its replay sends the
-// first token again and makes no new generation.
+// first task again and makes no new generation.
 func (c *candidate) queued() bool {
 	return c.delivery.Version == 0 || c.delivery.State == hook.StateQueued
 }
 
 // recordedIn reports whether the record d names this request as its replay. A Replayer wrote
-// that, or function deliver with the request from the token.
+// that, or function deliver with the request from the task.
 func (c *candidate) recordedIn(d hook.Delivery) bool {
 	by := d.Replayed
 	return by.Generation != 0 && by.Job == c.request.Job && by.JobIndex == c.request.JobIndex && by.By == c.request.By
 }
 
-func (c *candidate) token() hook.Token {
+func (c *candidate) task() hook.Task {
 	if c.queued() {
-		return c.delivery.NextToken()
+		return c.delivery.NextTask()
 	}
-	t := hook.NewToken(c.delivery.Tenant, c.delivery.Successor(), 1)
+	t := hook.NewTask(c.delivery.Tenant, c.delivery.Successor(), 1)
 	t.ReplayRequest = c.request
 	return t
 }
 
-// enqueue sends the tokens of the replays, and then records the replays that were sent. Each
+// enqueue sends the tasks of the replays, and then records the replays that were sent. Each
 // candidate holds its own result; refused ones are skipped. A replay that is already recorded
-// for the same job counts as sent, without another token.
+// for the same job counts as sent, without another task.
 func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	now := r.now()
 	var unsent []*candidate
@@ -66,7 +66,7 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 		}
 		unsent = append(unsent, c)
 	}
-	r.sendTokens(ctx, unsent)
+	r.sendTasks(ctx, unsent)
 	_ = forEach(len(candidates), func(i int) error {
 		if c := candidates[i]; c.sent && !c.queued() {
 			r.recordReplay(ctx, c, now)
@@ -75,36 +75,36 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	})
 }
 
-// sendTokens sends the tokens, with one call for neighbours that have the same delay.
-func (r *Replayer) sendTokens(ctx context.Context, candidates []*candidate) {
+// sendTasks sends the tasks, with one call for neighbours that have the same delay.
+func (r *Replayer) sendTasks(ctx context.Context, candidates []*candidate) {
 	for len(candidates) > 0 {
 		delay := candidates[0].delay
-		var tokens []hook.Token
+		var tasks []hook.Task
 		for _, c := range candidates {
 			if c.delay != delay {
 				break
 			}
-			tokens = append(tokens, c.token())
+			tasks = append(tasks, c.task())
 		}
-		errs := r.Queue.Send(ctx, hook.LaneReplay, tokens, delay)
-		for i, c := range candidates[:len(tokens)] {
+		errs := r.Queue.Send(ctx, hook.LaneReplay, tasks, delay)
+		for i, c := range candidates[:len(tasks)] {
 			if errs != nil {
 				c.failed = errs[i]
 			}
 			c.sent = c.failed == nil
 		}
-		candidates = candidates[len(tokens):]
+		candidates = candidates[len(tasks):]
 	}
 }
 
-// recordReplay writes the replay into the old record. The token is already on the queue, so the
+// recordReplay writes the replay into the old record. The task is already on the queue, so the
 // candidate is refused only if the record is missing or no longer accepts the replay.
 func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time) {
 	_, d, err := settle.Deliveries(r.Store, r.Wait).UpdateFrom(ctx, c.delivery, c.delivery.Ref(), func(d hook.Delivery) (hook.Delivery, bool, error) {
 		if c.recordedIn(d) {
 			return d, false, nil
 		}
-		next, refused := d.Replay(c.request, now) // function deliver writes the same record for the token
+		next, refused := d.Replay(c.request, now) // function deliver writes the same record for the task
 		if refused != nil {
 			c.skip, c.refused = skipOf(d, refused, now), refused
 		}

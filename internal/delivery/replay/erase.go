@@ -93,16 +93,16 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 		}
 		return d, err
 	}
-	nonce := hook.NewNonce() // no token makes this decision; it also marks a write whose answer was lost
+	nonce := hook.NewNonce() // no task makes this decision; it also marks a write whose answer was lost
 	_, d, err = records.Update(ctx, queued.Ref(), func(d hook.Delivery) (hook.Delivery, bool, error) {
 		if d.Erased {
 			return d, false, nil
 		}
 		ends := !d.State.Settled()
 		if d = d.Erase(r.now()); ends {
-			d.By, d.Token = by, nonce
+			d.By, d.Task = by, nonce
 		}
 		return d, true, nil
 	})
-	return d, err == nil && d.Token == nonce, err
+	return d, err == nil && d.Task == nonce, err
 }

@@ -18,7 +18,7 @@ type Replayer struct {
 	Endpoints Endpoints
 	Jobs      Jobs
 	Limits    settle.TenantLimits
-	Queue     settle.TokenQueue
+	Queue     settle.TaskQueue
 	JobQueue  JobQueue
 	Completer settle.Completer
 	Metrics   emf.Set // with an empty environment, no metrics are written

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pageLead is how early a page may be sent; its tokens carry the remaining delay. So a page
+	// pageLead is how early a page may be sent; its tasks carry the remaining delay. So a page
 	// that is late by no more than this does not delay the next one, and the travel time of the
 	// messages does not lower the rate.
 	pageLead = time.Second
@@ -95,7 +95,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 func (w *jobRun) processPages(ctx context.Context) error {
 	for {
 		if len(w.job.Pending) > 0 {
-			// Even if the job is cancelled: some tokens of the page may be on the queue.
+			// Even if the job is cancelled: some tasks of the page may be on the queue.
 			if err := w.sendPage(ctx); err != nil {
 				return err
 			}

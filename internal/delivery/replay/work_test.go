@@ -174,13 +174,13 @@ func TestWork_SkipsChangedDeliveries(t *testing.T) {
 	}
 }
 
-func TestWork_RepeatsRefusedTokens(t *testing.T) {
+func TestWork_RepeatsRefusedTasks(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 250)
 	refused := 0
-	w.Calls.Refuse = func(int, hook.Token) error {
+	w.Calls.Refuse = func(int, hook.Task) error {
 		if refused++; refused%7 == 0 {
 			return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"}
 		}
@@ -231,9 +231,9 @@ func TestWork_OfTwoWorkersWithTheSameMessage(t *testing.T) {
 	j := w.start(replay.JobRequest{})
 	w.Calls.Before("write replay", func() {
 		w.Clock.Until(w.Clock.Now().Add(time.Millisecond)) // otherwise both writes are equal
-		w.Calls.Refuse = func(int, hook.Token) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
+		w.Calls.Refuse = func(int, hook.Task) error { return &hook.Error{Code: hook.CodeUnavailable, Message: "busy"} }
 		if err := w.Replayer().Work(w.Context(), w.next(j)); err == nil {
-			t.Error("second Work() = nil; want an error, because no token was sent")
+			t.Error("second Work() = nil; want an error, because no task was sent")
 		}
 		w.Calls.Refuse = nil
 	})

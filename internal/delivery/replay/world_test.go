@@ -50,7 +50,7 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 	w.T.Helper()
 
 	d := hook.QueuedDelivery(w.Event(eventType, at, e), e.Target())
-	d.State, d.Token = state, hook.NewNonce()
+	d.State, d.Task = state, hook.NewNonce()
 	switch state {
 	case hook.StateDead:
 		d.Reason, d.Attempts, d.Last = hook.ReasonExhausted, 2, hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Error: "503"}
@@ -69,7 +69,7 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 	return d.Ref()
 }
 
-// keep records the queued delivery, as the breaker does if its token is late.
+// keep records the queued delivery, as the breaker does if its task is late.
 func (w *bundle) keep(id hook.DeliveryRef) {
 	w.T.Helper()
 

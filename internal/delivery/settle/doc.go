@@ -1,8 +1,8 @@
 // Package settle writes decisions about deliveries, and does the work that follows.
 //
-// In function deliver, a [Settler] settles a delivery by the decision of a token: it writes the
+// In function deliver, a [Settler] settles a delivery by the decision of a task: it writes the
 // record and the attempt (a), follows up (b), and after a conflict asks package settlement
-// again. Following up means sending the next token or the dead letter, disabling an endpoint
+// again. Following up means sending the next task or the dead letter, disabling an endpoint
 // that answered 410 Gone, and completing the delivery.
 //
 // A [Completion] completes a settled delivery, in every function that settles deliveries:
@@ -17,7 +17,7 @@
 // # Ports
 //
 // The package declares the ports shared by the packages of delivery: DeliveryStore,
-// EndpointStore, EndpointDisabler, OutcomeRecorder, Counter, TokenQueue, Schedules, DeadLetters,
+// EndpointStore, EndpointDisabler, OutcomeRecorder, Counter, TaskQueue, Schedules, DeadLetters,
 // Notifier and Completer.
 // Other packages embed the ports instead of repeating the contracts.
 package settle

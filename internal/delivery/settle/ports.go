@@ -105,21 +105,21 @@ type Counter interface {
 	Count(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time) (circuit.Counts, error)
 }
 
-// TokenQueue carries tokens due within 15 minutes.
-type TokenQueue interface {
-	// Send puts the tokens on the lane. They become visible after the delay, 0 to 15 minutes,
+// TaskQueue carries tasks due within 15 minutes.
+type TaskQueue interface {
+	// Send puts the tasks on the lane. They become visible after the delay, 0 to 15 minutes,
 	// rounded up to whole seconds; any other delay is CodeInternal. Send returns nil if the queue
-	// holds all tokens. Otherwise it returns one entry per token: nil if the queue holds it.
-	Send(ctx context.Context, lane hook.Lane, tokens []hook.Token, delay time.Duration) []error
+	// holds all tasks. Otherwise it returns one entry per task: nil if the queue holds it.
+	Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error
 }
 
-// Schedules hold tokens due later than the longest delay of a queue.
+// Schedules hold tasks due later than the longest delay of a queue.
 type Schedules interface {
-	// At puts the token on the retry lane at the given time, rounded up to a whole second,
-	// which must be more than 15 minutes away. Repeated calls with the same token and time make
+	// At puts the task on the retry lane at the given time, rounded up to a whole second,
+	// which must be more than 15 minutes away. Repeated calls with the same task and time make
 	// one schedule, whose name is ScheduleName. Every other call makes another schedule, even
 	// while a fired schedule has not been deleted yet.
-	At(ctx context.Context, token hook.Token, at time.Time) error
+	At(ctx context.Context, task hook.Task, at time.Time) error
 }
 
 // DeadLetters is the queue for the messages about dead deliveries.

@@ -16,15 +16,15 @@ import (
 )
 
 // maxPersistAttempts limits the tries of writing the decision after an attempt. If the decision
-// is not written, the next token repeats the request. So the tries go on through conflicts and
+// is not written, the next task repeats the request. So the tries go on through conflicts and
 // throttling, for 2 s on average and 3.8 s at most: callers must reserve that time.
 const maxPersistAttempts = 16
 
-// Settler settles deliveries by the decisions of their tokens. All fields but Wait must be set.
+// Settler settles deliveries by the decisions of their tasks. All fields but Wait must be set.
 // With an empty environment in Metrics, no metrics are written.
 type Settler struct {
 	Store       Store
-	Queue       TokenQueue
+	Queue       TaskQueue
 	Schedules   Schedules
 	DeadLetters DeadLetters
 	Completer   Completer
@@ -38,13 +38,13 @@ type Settler struct {
 // Written says how a delivery was settled.
 type Written struct {
 	Record *hook.Delivery // with this decision, or with the other decision that stands
-	Own    bool           // the record shows this decision, or the decision of a copy of the token
+	Own    bool           // the record shows this decision, or the decision of a copy of the task
 	Made   bool           // this process wrote the decision
 }
 
 // Settle writes the decision (a) and follows up (b), in the order of the plan. After a conflict
 // it repeats both with the newest record. If another decision stands, it does nothing. Even
-// with an error, Written says what was done; the queue then brings the token back.
+// with an error, Written says what was done; the queue then brings the task back.
 func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := store.Repeat, store.Tries
 	if decision.HasAttempt() {
@@ -80,7 +80,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
 	}
 	if err = cmp.Or(err, fault); err != nil {
-		return done, store.Busy(err, "delivery "+about.Token.Delivery.String())
+		return done, store.Busy(err, "delivery "+about.Task.Delivery.String())
 	}
 	if done.Made && !undone.IsZero() {
 		s.countDead(ctx, about, -1, undone) // the success counts instead
@@ -111,8 +111,8 @@ func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.
 // FollowUp does the work that follows from the recorded decision (b). Repeating it is harmless.
 func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
 	work := settlement.FollowUpOf(recorded, about.Endpoint)
-	if work.Token != nil {
-		return s.Send(ctx, *work.Token)
+	if work.Task != nil {
+		return s.Send(ctx, *work.Task)
 	}
 	if work.Disable {
 		if err := s.disableEndpoint(ctx, recorded); err != nil {
@@ -143,9 +143,9 @@ func (s *Settler) SendLetter(ctx context.Context, dead *hook.Delivery) error {
 // countDead counts a death without an attempt at the time, or removes one if n is -1. No
 // decision depends on the count, so an error is only logged.
 func (s *Settler) countDead(ctx context.Context, about *settlement.Subject, n int, at time.Time) {
-	_, err := s.Store.Count(ctx, about.Token.Tenant, about.Token.Delivery.Endpoint, stats.Deaths(about.Event.Type, n), at)
+	_, err := s.Store.Count(ctx, about.Task.Tenant, about.Task.Delivery.Endpoint, stats.Deaths(about.Event.Type, n), at)
 	if err != nil {
 		s.Log.ErrorContext(ctx, "dead_count.failed",
-			slog.String(names.LogDelivery, about.Token.Delivery.String()), slog.Any(names.LogError, err))
+			slog.String(names.LogDelivery, about.Task.Delivery.String()), slog.Any(names.LogError, err))
 	}
 }

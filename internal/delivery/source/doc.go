@@ -9,7 +9,7 @@
 //
 // # The end of a message
 //
-//   - Accepted: SQS deletes the message, but only after every token is sent. So after a crash
+//   - Accepted: SQS deletes the message, but only after every task is sent. So after a crash
 //     the message comes again.
 //   - Past the tenant's limit of events per second: the message is sent back to the queue with
 //     a growing delay, as often as necessary. A queue has at most 120,000 messages in flight,

@@ -13,10 +13,10 @@ import (
 // DynamoDB. The next hand-over claims the slots that are left.
 const MaxClaims = 30
 
-// Claim is a slot that was leased to a parked delivery, and the token to send for it.
+// Claim is a slot that was leased to a parked delivery, and the task to send for it.
 type Claim struct {
-	Token hook.Token
-	At    time.Time // when the token is due: now, or at its rate slot
+	Task  hook.Task
+	At    time.Time // when the task is due: now, or at its rate slot
 	Lease Held
 }
 
@@ -35,11 +35,11 @@ func (l Limits) Claim(waiting []hook.Delivery, free int, perSecond float64, maxW
 				return next, claims, at.Sub(now)
 			}
 		}
-		token := d.NextToken()
-		token.Slot, token.Reserved = true, perSecond > 0
-		lease := Held{LeaseKey(d.ID), Lease{Nonce: token.Nonce, Until: LeaseEnd(at)}}
+		task := d.NextTask()
+		task.Slot, task.Reserved = true, perSecond > 0
+		lease := Held{LeaseKey(d.ID), Lease{Nonce: task.Nonce, Until: LeaseEnd(at)}}
 		next = reserved.Begin(lease)
-		claims = append(claims, Claim{token, at, lease})
+		claims = append(claims, Claim{task, at, lease})
 	}
 	return next, claims, 0
 }

@@ -1,10 +1,10 @@
 // Package admission decides which attempts may start now, so that an endpoint in trouble gets few
 // requests and takes little from the others. It maps values to values. Package admit asks it about
-// due tokens and parked deliveries.
+// due tasks and parked deliveries.
 //
 // # Three questions
 //
-//   - [Ask]: which of these tokens may start? The rows of the table decide, the first that applies.
+//   - [Ask]: which of these tasks may start? The rows of the table decide, the first that applies.
 //     The same rows stand in docs/circuit.md.
 //   - [Record.After]: what does the circuit learn from the outcomes? And [Limits.Answered]: how many
 //     slots and which speed does the endpoint get?
@@ -25,17 +25,17 @@
 //
 // Probes and attempts in in-flight slots hold leases. If the process dies, its leases expire.
 //
-// The holder of a probe's lease is a token: delivery, attempt and nonce. A copy of the token
+// The holder of a probe's lease is a task: delivery, attempt and nonce. A copy of the task
 // renews the lease.
 //
-// A delivery has at most one lease on a slot. A second token of the delivery, or a copy of the
-// token, finds the lease and comes again later. Package admit hands over the slots of settled
+// A delivery has at most one lease on a slot. A second task of the delivery, or a copy of the
+// task, finds the lease and comes again later. Package admit hands over the slots of settled
 // attempts.
 //
 // # Places
 //
-// A token in the lane slot also holds a place of its tenant, from before it is sent there until
-// its attempt is settled. Places are the tenant's share of that lane. The tenant's other tokens
-// go to the lane overflow. So each tenant has only a few tokens in the lane slot, and the
-// tokens of other tenants soon find a free function there.
+// A task in the lane slot also holds a place of its tenant, from before it is sent there until
+// its attempt is settled. Places are the tenant's share of that lane. The tenant's other tasks
+// go to the lane overflow. So each tenant has only a few tasks in the lane slot, and the
+// tasks of other tenants soon find a free function there.
 package admission

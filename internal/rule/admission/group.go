@@ -7,7 +7,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// coalesces decides about the tokens of one request to a coalescing endpoint, all together.
+// coalesces decides about the tasks of one request to a coalescing endpoint, all together.
 func (a *asking) coalesces(Due) (Verdict, bool) {
 	if !a.endpoint.Coalesce.On() {
 		return Verdict{}, false
@@ -19,18 +19,18 @@ func (a *asking) coalesces(Due) (Verdict, bool) {
 }
 
 // decideGroup: the request takes one rate slot and one in-flight slot, both held by the first
-// token. A group that cannot start now waits on the queue, for the next window, for its rate slot, or
+// task. A group that cannot start now waits on the queue, for the next window, for its rate slot, or
 // for the end of an attempt: that is cheaper than parking each delivery, and the next window collects
 // what waited.
 //
-// When the group waits for a rate slot, only the first token carries the reserved slot. So one
-// request uses it, whichever tokens come back together.
+// When the group waits for a rate slot, only the first task carries the reserved slot. So one
+// request uses it, whichever tasks come back together.
 func (a *asking) decideGroup() []Verdict {
 	window, rate := a.endpoint.Coalesce, a.endpoint.RatePerSecond
 	if a.query.Lane != hook.LaneCoalesce {
 		return a.all(later(window.End(a.now)))
 	}
-	leader := max(0, slices.IndexFunc(a.query.Due, func(d Due) bool { return d.Reserved })) // the first token with a rate slot, if any
+	leader := max(0, slices.IndexFunc(a.query.Due, func(d Due) bool { return d.Reserved })) // the first task with a rate slot, if any
 	due := a.query.Due[leader]
 	if (rate > 0 && !due.Reserved || a.needed > 0) && !a.has(LimitsPart) {
 		return a.all(Verdict{})
@@ -53,7 +53,7 @@ func (a *asking) decideGroup() []Verdict {
 	again := later(window.Soon(a.now))
 	if all[leader] = a.lease(due); all[leader].Decision == Park {
 		all[leader] = again
-		all[leader].Reserved = rate > 0 // the token keeps its rate slot
+		all[leader].Reserved = rate > 0 // the task keeps its rate slot
 	}
 	if all[leader].Decision != Admit {
 		for i := range all {
@@ -67,5 +67,5 @@ func (a *asking) decideGroup() []Verdict {
 
 func (a *asking) all(v Verdict) []Verdict { return slices.Repeat([]Verdict{v}, len(a.query.Due)) }
 
-// later sends a token back to the lane coalesce for the given time.
+// later sends a task back to the lane coalesce for the given time.
 func later(at time.Time) Verdict { return Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at} }

@@ -15,11 +15,11 @@ import (
 // spare. If a process is killed, its slots are free again after LeaseFor.
 const LeaseFor = 2 * time.Minute
 
-// Lease is an in-flight slot that a token holds.
+// Lease is an in-flight slot that a task holds.
 type Lease struct {
-	Nonce string    // of the token
+	Nonce string    // of the task
 	Until time.Time // the end of the lease, in milliseconds
-	Run   string    // random, of the attempt that uses the slot; empty: a claim, whose token is still on its way
+	Run   string    // random, of the attempt that uses the slot; empty: a claim, whose task is still on its way
 }
 
 // MarshalText returns the stored form: the end in milliseconds, the nonce, and the run or nothing.
@@ -68,7 +68,7 @@ type Held struct {
 }
 
 // LeaseKey returns the key of the delivery's lease. There is one key per delivery, so two
-// tokens of a delivery cannot make attempts at the same time. The key leaves out the endpoint,
+// tasks of a delivery cannot make attempts at the same time. The key leaves out the endpoint,
 // because the limits belong to one endpoint.
 func LeaseKey(d hook.DeliveryID) string {
 	return strings.TrimPrefix(string(d.Event), "evt_") + "_" + strconv.Itoa(d.Generation)
@@ -94,8 +94,8 @@ func (l Limits) Begin(h Held) Limits {
 	return l
 }
 
-// End returns the limits without the held leases. It keeps a lease of another token, and a
-// lease that another process started, because a copy of the token may be making the attempt
+// End returns the limits without the held leases. It keeps a lease of another task, and a
+// lease that another process started, because a copy of the task may be making the attempt
 // there.
 func (l Limits) End(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
@@ -127,7 +127,7 @@ func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot tim
 	return l, slot
 }
 
-// MaxRateWait is how long a token waits for a reserved rate slot at most. If the next slot is
+// MaxRateWait is how long a task waits for a reserved rate slot at most. If the next slot is
 // later, the delivery is parked, so that a changed rate soon applies to everything.
 const MaxRateWait = time.Minute
 

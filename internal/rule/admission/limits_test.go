@@ -123,8 +123,8 @@ func TestLimits_Leases(t *testing.T) {
 			t.Errorf("InFlight(%s later) = %d, and %d leases live; want %d", at, got, len(two.Live(start.Add(at)).Leases), want)
 		}
 	}
-	if got := two.End(held("a", "1"), held("b", "of another token"), held("c", "3")); got.InFlight(start) != 1 || got.Leases["b"].Nonce != "2" {
-		t.Errorf("End() = %+v; want only the lease of b, which another token holds", got)
+	if got := two.End(held("a", "1"), held("b", "of another task"), held("c", "3")); got.InFlight(start) != 1 || got.Leases["b"].Nonce != "2" {
+		t.Errorf("End() = %+v; want only the lease of b, which another task holds", got)
 	}
 	if len(two.Leases) != 2 {
 		t.Errorf("End() changed its receiver to %+v; want two leases", two)
@@ -144,7 +144,7 @@ func TestLimits_CountLate(t *testing.T) {
 	}
 }
 
-// A process that did not get the lease of a token does not end the lease of a copy of the token.
+// A process that did not get the lease of a task does not end the lease of a copy of the task.
 func TestLimits_EndLeavesTheLeaseOfACopy(t *testing.T) {
 	t.Parallel()
 

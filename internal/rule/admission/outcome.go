@@ -21,7 +21,7 @@ type Outcomes struct {
 	circuit.Results
 
 	Counts     *stats.Counts
-	attempted  bool // at least one attempt ended; otherwise the tokens of all come again
+	attempted  bool // at least one attempt ended; otherwise the tasks of all come again
 	requested  bool // at least one request was made; otherwise nothing is known about the endpoint
 	delivered  bool // at least one answer was 2xx
 	throttled  bool

@@ -19,7 +19,7 @@ func (a *asking) has(p Part) bool {
 	return a.Lacks == 0
 }
 
-// runs reports whether the token has its slot already: the answer to the write was lost.
+// runs reports whether the task has its slot already: the answer to the write was lost.
 func (a *asking) runs(due Due) bool {
 	return a.Next.Limits.Leases[LeaseKey(due.Delivery)].same(a.own(due).Lease)
 }
@@ -29,7 +29,7 @@ func (a *asking) own(due Due) Held {
 	return Held{Key: LeaseKey(due.Delivery), Lease: Lease{Nonce: due.Nonce, Until: LeaseEnd(a.now), Run: a.Next.Run}}
 }
 
-// lease leases a slot to the token, or takes over the lease that the sender of the token claimed.
+// lease leases a slot to the task, or takes over the lease that the sender of the task claimed.
 func (a *asking) lease(due Due) Verdict {
 	if !a.has(LimitsPart) {
 		return Verdict{}
@@ -52,7 +52,7 @@ func (a *asking) lease(due Due) Verdict {
 	return park(hook.ReasonInFlight)
 }
 
-// toSlot moves the token to the lane slot, with a place, or to the lane overflow.
+// toSlot moves the task to the lane slot, with a place, or to the lane overflow.
 func (a *asking) toSlot(due Due) Verdict {
 	if !a.has(PlacesPart) {
 		return Verdict{}
@@ -65,7 +65,7 @@ func (a *asking) toSlot(due Due) Verdict {
 	return Verdict{Decision: Move, Lane: hook.LaneOverflow}
 }
 
-// hasPlace reports whether the token may stay in its lane.
+// hasPlace reports whether the task may stay in its lane.
 func (a *asking) hasPlace(due Due) bool {
 	if a.query.Lane != hook.LaneSlot || !a.has(PlacesPart) {
 		return true

@@ -13,9 +13,9 @@ type Decision uint8
 // The decisions. The zero Decision is not valid.
 const (
 	Admit  Decision = iota + 1 // the attempt may start
-	Park                       // not now: the delivery waits in the store, without a token
-	Move                       // not here, or not now: the token is sent to a lane
-	Busy                       // not now: another token of the delivery, or a copy of the token, may be making the attempt
+	Park                       // not now: the delivery waits in the store, without a task
+	Move                       // not here, or not now: the task is sent to a lane
+	Busy                       // not now: another task of the delivery, or a copy of the task, may be making the attempt
 	Cancel                     // never: the endpoint was deleted
 )
 
@@ -28,28 +28,28 @@ func (d Decision) String() string {
 type Verdict struct {
 	Decision Decision
 	Reason   hook.Reason // of Park and Cancel
-	Until    time.Time   // of Move: when the token arrives in the lane, zero: now; of Park: when the wait ends, if that is known
+	Until    time.Time   // of Move: when the task arrives in the lane, zero: now; of Park: when the wait ends, if that is known
 	Lane     hook.Lane   // of Move
-	Probe    bool        // of Move: the token is the probe
-	Reserved bool        // of Move: a rate slot is reserved for the token
+	Probe    bool        // of Move: the task is the probe
+	Reserved bool        // of Move: a rate slot is reserved for the task
 	Lease    Held        // of Admit: the in-flight slot of the attempt; zero: none needed
 	InFlight int         // of Admit with a Lease: slots of the endpoint in use, with this one
 }
 
-// Due is the token of a delivery waiting for admission.
+// Due is the task of a delivery waiting for admission.
 type Due struct {
 	Delivery hook.DeliveryID
 	Attempt  int
 	Nonce    string
-	Reserved bool // a rate slot is reserved for the token
-	Slot     bool // the sender of the token claimed an in-flight slot
+	Reserved bool // a rate slot is reserved for the task
+	Slot     bool // the sender of the task claimed an in-flight slot
 	Probe    bool // the breaker chose the delivery as the probe
-	Test     bool // hook.Token.Test: a query with such a token has no other one
+	Test     bool // hook.Task.Test: a query with such a task has no other one
 }
 
-// Holder returns the name of the token as the holder of a probe's lease. Two tokens of one
+// Holder returns the name of the task as the holder of a probe's lease. Two tasks of one
 // delivery are two holders: each may make an attempt, and when one ends, it must not end the
-// lease of the other. Copies of a token are the same holder.
+// lease of the other. Copies of a task are the same holder.
 //
 // The name leaves out the endpoint, because the record belongs to one endpoint. It has about 48
 // characters.
@@ -57,11 +57,11 @@ func (d Due) Holder() string {
 	return LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
 }
 
-// PlaceKey returns the key of the token's place. It contains the endpoint, because two replays
+// PlaceKey returns the key of the task's place. It contains the endpoint, because two replays
 // of one event may have the same nonce.
 func (d Due) PlaceKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
 
-// Place returns the place of the token.
+// Place returns the place of the task.
 func (d Due) Place(until time.Time) Held {
 	return Held{Key: d.PlaceKey(), Lease: Lease{Nonce: d.Nonce, Until: until}}
 }
@@ -71,7 +71,7 @@ type Query struct {
 	State
 
 	Endpoint *hook.Endpoint // nil: deleted
-	Lane     hook.Lane      // of the tokens; zero stands for a lane of batches
+	Lane     hook.Lane      // of the tasks; zero stands for a lane of batches
 	Due      []Due
 }
 
@@ -101,10 +101,10 @@ type Admission struct {
 	Slots    int       // the highest number of leases in Next.Limits, if one was added
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
-	Places   []Held    // of the tokens, to give back after the attempts
+	Places   []Held    // of the tasks, to give back after the attempts
 
 	endpoint    *hook.Endpoint
 	probe       string // the Holder of the admitted probe; empty: none
-	sharedProbe bool   // a copy of the token was already admitted as the probe
+	sharedProbe bool   // a copy of the task was already admitted as the probe
 	test        bool   // the attempt is that of a test event
 }

@@ -41,8 +41,8 @@ func (a *asking) openAndThrottled(Due) (Verdict, bool) {
 //
 // While deliveries are parked, the breaker chooses the probe, because a new delivery, or a
 // retry that happens to be due, may be of an event type that always fails. Without parked
-// deliveries the breaker sends no probe, so the first due token is the probe. If the holder of
-// the lease comes again, it renews the lease. Another token of the same delivery is parked.
+// deliveries the breaker sends no probe, so the first due task is the probe. If the holder of
+// the lease comes again, it renews the lease. Another task of the same delivery is parked.
 func (a *asking) probes(due Due) (Verdict, bool) {
 	holder := due.Holder()
 	probed, ok := a.before.Probe(holder, a.now)
@@ -78,9 +78,9 @@ func (a *asking) behindOthers(due Due) (Verdict, bool) {
 	return park(hook.ReasonInFlight), a.needed > 0 && a.before.Backlog() && !due.Slot && !due.Reserved
 }
 
-// elsewhere moves the token to the lane slot, if the tenant has a place there, and else to the
-// lane overflow. A place is taken before its token is sent, so the lane slot never holds more
-// tokens of a tenant than it has places, and a tenant with thousands of tokens delays no other
+// elsewhere moves the task to the lane slot, if the tenant has a place there, and else to the
+// lane overflow. A place is taken before its task is sent, so the lane slot never holds more
+// tasks of a tenant than it has places, and a tenant with thousands of tasks delays no other
 // tenant there.
 func (a *asking) elsewhere(due Due) (Verdict, bool) {
 	if a.needed == 0 || a.query.Lane.Single() {
@@ -101,7 +101,7 @@ func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, a.before.Backlog() && !due.Slot || due.Slot && wait > 0 || wait > MaxRateWait
 }
 
-// aboveRate takes a rate slot for the token. One that is later waits for it on the queue: parking
+// aboveRate takes a rate slot for the task. One that is later waits for it on the queue: parking
 // would cost three times as much (docs/cost.md, a flood over a rate limit).
 func (a *asking) aboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {
@@ -116,17 +116,17 @@ func (a *asking) aboveRate(due Due) (Verdict, bool) {
 	return Verdict{Decision: Move, Lane: lane, Until: slot, Reserved: true}, slot.After(a.now)
 }
 
-// paced reports whether the token needs a rate slot.
+// paced reports whether the task needs a rate slot.
 func (a *asking) paced(due Due) bool {
 	return a.endpoint.RatePerSecond > 0 && !due.Reserved && a.has(LimitsPart) && !a.runs(due)
 }
 
-// withoutPlace: in the lane slot a place expires if the token waits there for long.
+// withoutPlace: in the lane slot a place expires if the task waits there for long.
 func (a *asking) withoutPlace(due Due) (Verdict, bool) {
 	return Verdict{Decision: Move, Lane: hook.LaneOverflow}, a.needsSlot(due) && !a.hasPlace(due)
 }
 
-// inFlight leases an in-flight slot to the token, or parks it.
+// inFlight leases an in-flight slot to the task, or parks it.
 func (a *asking) inFlight(due Due) (Verdict, bool) {
 	if !a.needsSlot(due) {
 		return Verdict{}, false

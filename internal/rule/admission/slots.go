@@ -8,7 +8,7 @@ import (
 )
 
 // When a fast endpoint has a rate, its parked deliveries are sent through as many slots as the
-// rate allows per second: a token waits for its rate slot for up to a second, the unit of the
+// rate allows per second: a task waits for its rate slot for up to a second, the unit of the
 // queue, and holds an in-flight slot meanwhile. A lease takes about 70 bytes of the limits, so
 // there are at most 50 slots.
 const (
@@ -94,20 +94,20 @@ func (l Limits) Answered(a Answer, first int, since, now time.Time) Limits {
 	return l
 }
 
-// Grant is the answer to a token that asks for a slot.
+// Grant is the answer to a task that asks for a slot.
 type Grant uint8
 
 // The grants.
 const (
-	Started Grant = iota + 1 // the token has the slot
-	Running                  // the token already has the slot: the response to the earlier write was lost
-	Taken                    // another token of the delivery, or a copy of the token, may be making the attempt
+	Started Grant = iota + 1 // the task has the slot
+	Running                  // the task already has the slot: the response to the earlier write was lost
+	Taken                    // another task of the delivery, or a copy of the task, may be making the attempt
 	Full                     // no slot is free
 )
 
-// Start begins the lease of a token, or takes over the lease that the sender of the token
+// Start begins the lease of a task, or takes over the lease that the sender of the task
 // claimed, if the endpoint has fewer than most leases. Another lease of the same delivery means
-// that another process may be making the attempt: the token is busy until that lease ends.
+// that another process may be making the attempt: the task is busy until that lease ends.
 func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	live := l.Live(now)
 	current, leased := live.Leases[own.Key]
@@ -123,13 +123,13 @@ func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	return live.Begin(own), Started
 }
 
-// Take gives the token a place if fewer than most are taken, and reports whether it has one. A copy
-// of a token shares its place. Without a new place the limits stay as they are, because expired
+// Take gives the task a place if fewer than most are taken, and reports whether it has one. A copy
+// of a task shares its place. Without a new place the limits stay as they are, because expired
 // places need not be written.
-func (l Limits) Take(token Held, most int, now time.Time) (Limits, bool) {
+func (l Limits) Take(task Held, most int, now time.Time) (Limits, bool) {
 	live := l.Live(now)
-	if _, has := live.Leases[token.Key]; has || len(live.Leases) >= most {
+	if _, has := live.Leases[task.Key]; has || len(live.Leases) >= most {
 		return l, has
 	}
-	return live.Begin(token), true
+	return live.Begin(task), true
 }

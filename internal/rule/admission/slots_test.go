@@ -39,8 +39,8 @@ func TestLimits_Start(t *testing.T) {
 		{name: "no slot is left", before: limitsOf(held("a", "n", "r", time.Minute), held("b", "n", "r", time.Minute)), want: admission.Full},
 		{name: "an ended lease is a free slot", before: limitsOf(held("a", "n", "r", 0), held("b", "n", "r", time.Minute)), want: admission.Started},
 		{name: "the sender claimed the slot", before: limitsOf(held("own", "nonce", "", time.Minute), held("b", "n", "r", time.Minute)), want: admission.Started},
-		{name: "the sender claimed it for another token", before: limitsOf(held("own", "other", "", time.Minute)), want: admission.Taken},
-		{name: "a copy of the token runs", before: limitsOf(held("own", "nonce", "copy", time.Minute)), want: admission.Taken},
+		{name: "the sender claimed it for another task", before: limitsOf(held("own", "other", "", time.Minute)), want: admission.Taken},
+		{name: "a copy of the task runs", before: limitsOf(held("own", "nonce", "copy", time.Minute)), want: admission.Taken},
 		{name: "the answer to the write was lost", before: limitsOf(own), want: admission.Running},
 	}
 	for _, tt := range tests {
@@ -71,7 +71,7 @@ func TestLimits_Take(t *testing.T) {
 		want   []bool
 		change bool
 	}{
-		{name: "two places for three tokens", want: []bool{true, true, false}, change: true},
+		{name: "two places for three tasks", want: []bool{true, true, false}, change: true},
 		{name: "a copy shares the place", before: limitsOf(b), want: []bool{true, true, false}, change: true},
 		{name: "all places are taken", before: limitsOf(held("x", "n", "", time.Minute), held("y", "n", "", time.Minute)), want: []bool{false, false, false}},
 		{name: "an ended place is free", before: limitsOf(held("x", "n", "", 0), held("y", "n", "", time.Minute)), want: []bool{true, false, false}, change: true},
@@ -82,8 +82,8 @@ func TestLimits_Take(t *testing.T) {
 			t.Parallel()
 
 			after, got := tt.before, make([]bool, 3)
-			for i, token := range []admission.Held{a, b, c} {
-				after, got[i] = after.Take(token, 2, start)
+			for i, task := range []admission.Held{a, b, c} {
+				after, got[i] = after.Take(task, 2, start)
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Take() differs (-want +got):\n%s", diff)
@@ -162,8 +162,8 @@ func TestLimits_Claim(t *testing.T) {
 			var got []time.Duration
 			for _, c := range claims {
 				got = append(got, c.At.Sub(start))
-				if !next.Holds(c) || !c.Token.Slot || c.Token.Reserved != (tt.rate > 0) {
-					t.Errorf("the claim %+v is not held, or its token does not say what it has", c)
+				if !next.Holds(c) || !c.Task.Slot || c.Task.Reserved != (tt.rate > 0) {
+					t.Errorf("the claim %+v is not held, or its task does not say what it has", c)
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" || waited != tt.waited || len(next.Leases) != len(claims) {

@@ -6,13 +6,13 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// row is a row of the table. applies returns the verdict about a token, or false.
+// row is a row of the table. applies returns the verdict about a task, or false.
 type row struct {
 	condition string // as in docs/circuit.md
 	applies   func(a *asking, due Due) (Verdict, bool)
 }
 
-// table returns the rows in their order: the first one that applies to a token decides.
+// table returns the rows in their order: the first one that applies to a task decides.
 func table() []row {
 	return []row{
 		{"endpoint deleted", (*asking).deleted},
@@ -43,7 +43,7 @@ func Conditions() []string {
 	return all
 }
 
-// Ask returns a verdict for each token of the query. Later tokens find what earlier ones took.
+// Ask returns a verdict for each task of the query. Later tasks find what earlier ones took.
 func Ask(q *Query, now time.Time) Admission {
 	a := asking{query: q, before: q.Record, now: now, Admission: Admission{Next: q.State, endpoint: q.Endpoint}}
 	if q.Endpoint != nil {
@@ -74,13 +74,13 @@ type asking struct {
 	before Record
 	now    time.Time
 	needed int       // the highest number of in-flight slots; 0: an attempt needs none
-	probed bool      // a token is the probe
+	probed bool      // a task is the probe
 	group  []Verdict // of a coalescing endpoint; nil: not decided yet
 }
 
-// finish plans a check for what is parked, and names the places to give back: those of all tokens
-// in the lane slot, except tokens that are moved, which have none unless they wait for a rate slot,
-// and busy ones, because a copy of the token may be using the place.
+// finish plans a check for what is parked, and names the places to give back: those of all tasks
+// in the lane slot, except tasks that are moved, which have none unless they wait for a rate slot,
+// and busy ones, because a copy of the task may be using the place.
 func (a *asking) finish() {
 	if a.Next.Record.Circuit != a.before.Circuit {
 		a.Next.Record = a.Next.Record.planCheck(a.now)

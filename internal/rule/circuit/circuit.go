@@ -53,8 +53,8 @@ type Circuit struct {
 	Cooldown   time.Duration `stored:"cooldown_ns"` // until the next probe; when closed: of the last outage, until another success ends it
 	OpenedAt   time.Time     `stored:"opened_at"`   // when the outage began; when closed: as Cooldown
 	ProbeAt    time.Time     `stored:"probe_at"`    // when open: the earliest time of a probe; when half-open and after the start of the lease: see Mended
-	Holder     string        `stored:"holder"`      // when half-open: the token of the probe
-	LeaseUntil time.Time     `stored:"lease_until"` // when half-open: the end of the probe's lease; when open: that of a probe that may be in flight, because somebody opened the circuit or a copy of its token failed
+	Holder     string        `stored:"holder"`      // when half-open: the task of the probe
+	LeaseUntil time.Time     `stored:"lease_until"` // when half-open: the end of the probe's lease; when open: that of a probe that may be in flight, because somebody opened the circuit or a copy of its task failed
 	ClosedAt   time.Time     `stored:"closed_at"`   // when closed: when it closed, or stopped shedding after a row of successes; zero: never
 	Version    int64         `stored:"version"`     // of the stored record; 0 for no record
 }
@@ -106,7 +106,7 @@ func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings,
 	return c.judged(r, window, s, now)
 }
 
-// Probe gives the lease to holder, a token, if a probe is due. If the holder asks again, it
+// Probe gives the lease to holder, a task, if a probe is due. If the holder asks again, it
 // gets the full lease once more: the rest of the old one may be shorter than the attempt, and a
 // second probe could start before the first one ends.
 func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
@@ -119,7 +119,7 @@ func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
 	return c, true
 }
 
-// ProbeDue reports whether a token can take the lease now.
+// ProbeDue reports whether a task can take the lease now.
 func (c Circuit) ProbeDue(now time.Time) bool {
 	switch c.State {
 	case Open:
@@ -138,8 +138,8 @@ type ProbeResult struct {
 	Generation int64 // of the circuit that admitted the probe
 	Alive      bool
 	Unmade     bool // no request was made, so nothing is known about the endpoint
-	Returns    bool // with Unmade: the attempt was not even begun, and its token comes again
-	Shared     bool // a copy of the token may be probing, too
+	Returns    bool // with Unmade: the attempt was not even begun, and its task comes again
+	Shared     bool // a copy of the task may be probing, too
 }
 
 // Probed returns the circuit after a probe. A success closes the circuit even if the lease is
@@ -149,7 +149,7 @@ type ProbeResult struct {
 //
 // A probe that made no request gives its lease back: the next one is due at once, and the
 // cooldown stays. A shared lease stays, too, because the copy may be making its request. If the
-// token comes again, it stays the holder of a lease that is over, so that the token is no copy of
+// task comes again, it stays the holder of a lease that is over, so that the task is no copy of
 // itself when it returns.
 func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
 	switch {

@@ -355,17 +355,17 @@ func TestCircuit_Probed(t *testing.T) {
 		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, shared: true, want: reset},
 		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: dueAt(start.Sub(now))},
 		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, shared: true, want: halfOpen()},
-		{name: "without a request another token's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
-		{name: "a token that comes again holds a lease that is over", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, want: over},
+		{name: "without a request another task's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
+		{name: "a task that comes again holds a lease that is over", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, want: over},
 		{name: "but a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, shared: true, want: halfOpen()},
-		{name: "as does another token's lease", from: halfOpen(), holder: "dlv_b", unmade: true, returns: true, want: halfOpen()},
+		{name: "as does another task's lease", from: halfOpen(), holder: "dlv_b", unmade: true, returns: true, want: halfOpen()},
 		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
 		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(false, start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
 		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, shared: true, want: leased(dueAt(20*time.Second), 20*time.Second)},
 		{name: "failure of a probe after the mend waits", from: later(halfOpen().Mended(false, start.Add(time.Second))), holder: "dlv_b", alive: false, want: waiting(15 * time.Second)},
 		{name: "success after a mend closes", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: true, want: reset},
-		{name: "another token's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
-		{name: "another token's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
+		{name: "another task's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
+		{name: "another task's late success closes", from: halfOpen(), holder: "dlv_b", alive: true, want: reset},
 		{name: "a late success after a lost lease closes", from: open(), holder: "dlv_a", alive: true, want: reset},
 		{name: "a late failure after a lost lease changes nothing", from: open(), holder: "dlv_a", alive: false, want: open()},
 		{name: "a late success of an earlier outage changes nothing", from: open(), holder: "dlv_a", earlier: 1, alive: true, want: open()},
@@ -497,7 +497,7 @@ func TestCircuit_ByHandTwice(t *testing.T) {
 	}
 }
 
-// A copy of the probe's token may be in flight after the first failure, even if the owner changes
+// A copy of the probe's task may be in flight after the first failure, even if the owner changes
 // something or opens the circuit by hand meanwhile.
 func TestCircuit_NoProbeBesideACopy(t *testing.T) {
 	t.Parallel()

@@ -10,14 +10,14 @@
 //	|    +--------+ <--- reset by hand ------------ +------+    |
 //	|                                                  |        |
 //	|                                 cooldown is over |        | the probe failed:
-//	|                                 and a token      |        | cooldown grows
+//	|                                 and a task      |        | cooldown grows
 //	|                                 takes the lease  v        |
 //	|   the probe succeeded                      +-----------+  |
 //	+------------------------------------------- | half-open | -+
 //	                                             +-----------+
 //	                                               |      ^
 //	                                               +------+ the lease expired:
-//	                                                        another token takes the lease
+//	                                                        another task takes the lease
 //
 // # Transitions
 //
@@ -40,7 +40,7 @@
 //	half-open  a former holder's success same generation                 closed, generation + 1
 //	any        reset                                                     closed, generation + 1
 //	any        open by hand                                              open, generation + 1, cooldown = base
-//	half-open  another token's failure                                   half-open
+//	half-open  another task's failure                                   half-open
 //	any        results of another generation                             unchanged
 //
 // A success is every result except a transient failure: 429 and most other 4xx prove that the

@@ -14,7 +14,7 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	if next.Erased { // the payload was erased during the attempt
 		o.Body, o.Headers, o.Sent = nil, nil, nil
 	}
-	next.Attempts, next.Token = s.Token.Attempt, s.Token.Nonce
+	next.Attempts, next.Task = s.Task.Attempt, s.Task.Nonce
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
 	next.Last = o
 	next.Last.Headers, next.Last.Sent, next.Last.Phases = nil, nil, hook.Phases{} // in the record of the attempt
@@ -76,7 +76,7 @@ func resultOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 // goes with them as soon as it ends: earlier than asked if the owner ends it. A test event holds
 // nothing.
 func ownWait(s *Subject, o *hook.Outcome) time.Duration {
-	if o.Class == hook.ClassThrottled && !s.Token.Test() {
+	if o.Class == hook.ClassThrottled && !s.Task.Test() {
 		return 0
 	}
 	return o.RetryAfter

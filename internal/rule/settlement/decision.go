@@ -6,7 +6,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Decision is what a token decided about its delivery. On applies it to a record, and after a
+// Decision is what a task decided about its delivery. On applies it to a record, and after a
 // conflict to the newest record.
 type Decision struct {
 	state  hook.State // without an attempt; 0: the outcome decides
@@ -48,11 +48,11 @@ const (
 	// WriteFirst writes the record (a) and then follows up (b).
 	WriteFirst Order = iota + 1
 	// FollowFirst follows up (b) before the write (a), when the decision replaces the record of
-	// another token.
+	// another task.
 	//
 	// Possibly no message with this nonce comes back, so a crash between (a) and (b) would lose
 	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
-	// its next token exists, or it has a dead letter. Repeating (b) is harmless: the breaker
+	// its next task exists, or it has a dead letter. Repeating (b) is harmless: the breaker
 	// removes needless dead letters, and the replay job counts the delivery once, as delivered
 	// rather than dead.
 	FollowFirst
@@ -70,26 +70,26 @@ type Plan struct {
 	// Undone is when the delivery died, if a success replaces that death; zero otherwise.
 	Undone time.Time
 	// Made distinguishes two cases of FollowOnly: true if this process wrote the record and
-	// lost the response, false if a copy of its token wrote it. The two are told apart by the
+	// lost the response, false if a copy of its task wrote it. The two are told apart by the
 	// time of the decision in milliseconds, which two copies very rarely share.
 	Made bool
 }
 
 // On returns the plan for the newest record, which it does not change.
 //
-// A record is decided if it shows the attempt, if the delivery is settled, or if this token
-// parked it. If the token's own nonce is in a decided record, only the follow-up is left: the
-// response to the write was lost, or a copy of the token made the decision.
+// A record is decided if it shows the attempt, if the delivery is settled, or if this task
+// parked it. If the task's own nonce is in a decided record, only the follow-up is left: the
+// response to the write was lost, or a copy of the task made the decision.
 //
-// If the delivery was parked after the token was made, the token must not decide: a copy of it
+// If the delivery was parked after the task was made, the task must not decide: a copy of it
 // may have parked the delivery, and that process may have deleted the message. This happens
-// only after a conflict, because Judge drops such a token.
+// only after a conflict, because Judge drops such a task.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
-	own := current.Token == s.Token.Nonce
+	own := current.Task == s.Task.Nonce
 	parkedTwice := own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts
-	decided := current.Attempts >= s.Token.Attempt || current.State.Settled() || parkedTwice
-	if !decided && s.Token.Parks >= current.Parks {
+	decided := current.Attempts >= s.Task.Attempt || current.State.Settled() || parkedTwice
+	if !decided && s.Task.Parks >= current.Parks {
 		return Plan{Order: WriteFirst, Record: next, Attempt: attempt}
 	}
 	if over, attempt, ok := d.over(s, current, next, attempt); ok {
@@ -110,23 +110,23 @@ func same(record, next *hook.Delivery) bool {
 	return record.State == next.State && record.Attempts == next.Attempts && record.UpdatedAt.UnixMilli() == next.UpdatedAt.UnixMilli()
 }
 
-// over returns the records for a decision that replaces the record of another token, or of a
-// copy of the token. ok is false if the current record must stay:
+// over returns the records for a decision that replaces the record of another task, or of a
+// copy of the task. ok is false if the current record must stay:
 //
 //   - A decision without an attempt never replaces anything: the breaker ends and cancels
 //     parked deliveries.
-//   - If two tokens made the same attempt, a 2xx replaces a failure that the other one
+//   - If two tasks made the same attempt, a 2xx replaces a failure that the other one
 //     recorded, even after further attempts or if the delivery is already dead. No other
 //     outcome replaces a recorded attempt. A delivery that somebody cancelled, discarded or
 //     replayed stays as it is.
 //   - If the delivery was parked during the attempt, a failed attempt must not send the next
-//     token before the write, because that token could arrive first and be dropped. So the
-//     attempt is recorded, the delivery stays parked, and the breaker sends the next token.
-//     After a release the record stays as it is, and the token of the release repeats the
+//     task before the write, because that task could arrive first and be dropped. So the
+//     attempt is recorded, the delivery stays parked, and the breaker sends the next task.
+//     After a release the record stays as it is, and the task of the release repeats the
 //     attempt.
 func (d Decision) over(s *Subject, current, next *hook.Delivery, attempt *hook.Attempt) (*hook.Delivery, *hook.Attempt, bool) {
 	died := current.State == hook.StateDead && current.Replayed.Generation == 0
-	recorded := current.Attempts >= s.Token.Attempt
+	recorded := current.Attempts >= s.Task.Attempt
 	switch {
 	case !d.HasAttempt(), current.State.Settled() && !died:
 		return nil, nil, false
@@ -160,6 +160,6 @@ func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *ho
 	if next.State == hook.StateParked {
 		next.Parks++
 	}
-	next.Token, next.UpdatedAt = s.Token.Nonce, d.at
+	next.Task, next.UpdatedAt = s.Task.Nonce, d.at
 	return next, nil
 }

@@ -1,11 +1,11 @@
-// Package settlement decides what happens to a delivery: given a token, the newest record and
+// Package settlement decides what happens to a delivery: given a task, the newest record and
 // the outcome of an attempt, it returns the record to write and the work that follows. The
 // package knows no stores or queues. Packages deliver and settle read and write, and ask again
 // after a conflict.
 //
 // # Three questions
 //
-//   - [Judge]: what does a token that came from the queue do next?
+//   - [Judge]: what does a task that came from the queue do next?
 //   - [Decision.On]: what does a decision write over the newest record, and in which order?
 //   - [FollowUpOf]: what work follows from a record?
 //
@@ -14,13 +14,13 @@
 // A delivery is settled in three steps:
 //
 //	(a) write the decision, on the condition that the record has not changed since the read
-//	(b) send the token of the next attempt, or the dead letter
-//	(c) acknowledge the token that came
+//	(b) send the task of the next attempt, or the dead letter
+//	(c) acknowledge the task that came
 //
-// A crash before (a) repeats the attempt. After a crash between (a) and (c) the same token
+// A crash before (a) repeats the attempt. After a crash between (a) and (c) the same task
 // comes back, finds its own nonce in the record, and resumes at (b). So no crash between two
 // steps loses a delivery.
 //
-// Only a decision that replaces the record of another token does (b) before (a): see
+// Only a decision that replaces the record of another task does (b) before (a): see
 // [FollowFirst].
 package settlement

@@ -7,20 +7,20 @@ import (
 )
 
 // FollowUp is the work that follows from a record, step (b), in the order of the fields. Repeating
-// it is harmless: a second token finds the attempt recorded, and the breaker removes a second dead
+// it is harmless: a second task finds the attempt recorded, and the breaker removes a second dead
 // letter.
 type FollowUp struct {
-	Token    *Sending // the token of the next attempt; nil: none
+	Task     *Sending // the task of the next attempt; nil: none
 	Disable  bool     // disable the endpoint, which answered 410 to more than a test event
 	Letter   bool     // send the dead letter
 	Complete bool     // do the completion of the delivery: see package settle
 }
 
-// Sending is a token to send, with its lane and time.
+// Sending is a task to send, with its lane and time.
 type Sending struct {
-	Token hook.Token
-	Lane  hook.Lane
-	At    time.Time
+	Task hook.Task
+	Lane hook.Lane
+	At   time.Time
 }
 
 // FollowUpOf returns the work that follows from the record of a delivery to the endpoint; nil for a
@@ -29,9 +29,9 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	switch d.State {
 	case hook.StateRetrying:
 		lane, at := e.LaneAt(hook.LaneRetry, d.NextAttemptAt)
-		return FollowUp{Token: &Sending{Token: d.NextToken(), Lane: lane, At: at}}
+		return FollowUp{Task: &Sending{Task: d.NextTask(), Lane: lane, At: at}}
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
-		// Discarded: the delivery died, and its replay settled before this token came back.
+		// Discarded: the delivery died, and its replay settled before this task came back.
 		return FollowUp{Complete: true}
 	case hook.StateDead:
 		return FollowUp{Disable: d.Reason == hook.ReasonGone && !d.ID.Event.IsTest(), Letter: true, Complete: true}
@@ -40,18 +40,18 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	return FollowUp{}
 }
 
-// wait returns the sending of a token that came too early: it comes back at the planned time.
+// wait returns the sending of a task that came too early: it comes back at the planned time.
 func wait(s *Subject) Sending {
 	lane, at := s.Endpoint.LaneAt(hook.LaneRetry, s.Delivery.NextAttemptAt)
-	return Sending{Token: SameToken(s.Token), Lane: lane, At: at}
+	return Sending{Task: SameTask(s.Task), Lane: lane, At: at}
 }
 
-// SameToken returns a token for the same attempt, with the same nonce and one more hop.
+// SameTask returns a task for the same attempt, with the same nonce and one more hop.
 //
 // The nonce must stay, because the queue may give one message to two processes. Suppose the first
-// one makes the attempt and dies before (b), while the second one sends the token back to wait.
-// When the token returns, it finds its own nonce in the record and resumes at (b). With a new
+// one makes the attempt and dies before (b), while the second one sends the task back to wait.
+// When the task returns, it finds its own nonce in the record and resumes at (b). With a new
 // nonce it would be dropped, and the delivery would be lost.
-func SameToken(t hook.Token) hook.Token {
-	return hook.Token{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1, Parks: t.Parks}
+func SameTask(t hook.Task) hook.Task {
+	return hook.Task{Delivery: t.Delivery, Tenant: t.Tenant, Attempt: t.Attempt, Nonce: t.Nonce, Hops: t.Hops + 1, Parks: t.Parks}
 }

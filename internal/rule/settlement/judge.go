@@ -7,16 +7,16 @@ import (
 	"surehook.example/surehook/internal/rule/retry"
 )
 
-// Subject is a token with the records that it names. The records are shared and must not be
+// Subject is a task with the records that it names. The records are shared and must not be
 // changed.
 type Subject struct {
-	Token    hook.Token
+	Task     hook.Task
 	Event    *hook.Event
 	Endpoint *hook.Endpoint // nil: deleted
 	Delivery *hook.Delivery // as read before the attempt
 }
 
-// Step is what happens to a token next.
+// Step is what happens to a task next.
 type Step struct {
 	Do       Action
 	Reason   string   // of Drop, for the log
@@ -29,34 +29,34 @@ type Action uint8
 
 // The actions.
 const (
-	Drop    Action = iota + 1 // the token is outdated: there is nothing to do
-	Resume                    // the token's own decision is recorded: only the follow-up is left
-	Send                      // the token is sent on: to another lane, or for a later time
+	Drop    Action = iota + 1 // the task is outdated: there is nothing to do
+	Resume                    // the task's own decision is recorded: only the follow-up is left
+	Send                      // the task is sent on: to another lane, or for a later time
 	Settle                    // a decision without an attempt is written
 	Attempt                   // the delivery is due
 )
 
-// Decides reports whether the step ends in a decision about the token's attempt.
+// Decides reports whether the step ends in a decision about the task's attempt.
 func (s Step) Decides() bool { return s.Do == Attempt || s.Do == Settle }
 
-// earlyTolerance allows for the difference between the clocks of two machines: a token is due
+// earlyTolerance allows for the difference between the clocks of two machines: a task is due
 // from this long before its planned time.
 const earlyTolerance = time.Second
 
-// Judge returns the next step for the token, according to the records.
+// Judge returns the next step for the task, according to the records.
 //
-// If the token's own nonce is in the record, and the attempt is recorded or the delivery is
-// settled, the token has already decided, and resumes at (b).
+// If the task's own nonce is in the record, and the attempt is recorded or the delivery is
+// settled, the task has already decided, and resumes at (b).
 //
-// If the delivery was parked after the token was made, the token is dropped, unless its attempt
-// is recorded. A copy of the token may have parked the delivery and deleted the message. If the
-// token made the attempt and its process died between (a) and (b), no message with this nonce
-// would come back, other tokens would find the attempt recorded, and (b) would be lost.
-// Dropping the token loses nothing: the breaker sends another one for a parked delivery, and a
-// release sends its token before it ends the park. No other write changes Parks.
+// If the delivery was parked after the task was made, the task is dropped, unless its attempt
+// is recorded. A copy of the task may have parked the delivery and deleted the message. If the
+// task made the attempt and its process died between (a) and (b), no message with this nonce
+// would come back, other tasks would find the attempt recorded, and (b) would be lost.
+// Dropping the task loses nothing: the breaker sends another one for a parked delivery, and a
+// release sends its task before it ends the park. No other write changes Parks.
 func Judge(s *Subject, now time.Time) Step {
-	t, d := s.Token, s.Delivery
-	own := d.Token == t.Nonce
+	t, d := s.Task, s.Delivery
+	own := d.Task == t.Nonce
 	switch {
 	case t.Attempt == d.Attempts && own,
 		d.State.Settled() && own: // expired or cancelled without an attempt
@@ -66,7 +66,7 @@ func Judge(s *Subject, now time.Time) Step {
 	case d.State.Settled():
 		return Step{Do: Drop, Reason: "delivery is " + d.State.String()}
 	case t.Parks < d.Parks:
-		return Step{Do: Drop, Reason: "the delivery was parked after the token was made"}
+		return Step{Do: Drop, Reason: "the delivery was parked after the task was made"}
 	case t.Attempt > d.Attempts+1:
 		return Step{Do: Drop, Reason: "the previous attempt is not recorded"}
 	case s.Event.Erased():

@@ -12,10 +12,10 @@ import (
 
 var now = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 
-// subject returns the token of the first attempt with the record of a queued delivery, after the edit.
+// subject returns the task of the first attempt with the record of a queued delivery, after the edit.
 func subject(edit func(s *settlement.Subject)) *settlement.Subject {
 	s := &settlement.Subject{
-		Token:    hook.Token{Tenant: "acme", Attempt: 1, Nonce: "own"},
+		Task:     hook.Task{Tenant: "acme", Attempt: 1, Nonce: "own"},
 		Event:    &hook.Event{Tenant: "acme", Payload: []byte("1"), AcceptedAt: now},
 		Endpoint: &hook.Endpoint{Retry: hook.RetryPolicy{Schedule: []time.Duration{10 * time.Second}, Jitter: hook.JitterNone}, MaxAge: time.Hour},
 		Delivery: &hook.Delivery{Tenant: "acme", State: hook.StateQueued, CreatedAt: now},
@@ -29,9 +29,9 @@ func subject(edit func(s *settlement.Subject)) *settlement.Subject {
 func TestJudge(t *testing.T) {
 	t.Parallel()
 
-	record := func(state hook.State, attempts int, token string) func(s *settlement.Subject) {
+	record := func(state hook.State, attempts int, task string) func(s *settlement.Subject) {
 		return func(s *settlement.Subject) {
-			s.Delivery.State, s.Delivery.Attempts, s.Delivery.Token = state, attempts, token
+			s.Delivery.State, s.Delivery.Attempts, s.Delivery.Task = state, attempts, task
 		}
 	}
 	tests := []struct {
@@ -43,29 +43,29 @@ func TestJudge(t *testing.T) {
 		at       time.Time           // of Send
 	}{
 		{name: "a queued delivery is due", want: settlement.Attempt},
-		{name: "the token's own attempt failed", edit: record(hook.StateRetrying, 1, "own"), want: settlement.Resume},
-		{name: "the token's own attempt succeeded", edit: record(hook.StateDelivered, 1, "own"), want: settlement.Resume},
-		{name: "the token itself cancelled the delivery without an attempt", edit: record(hook.StateCancelled, 0, "own"), want: settlement.Resume},
-		{name: "another token made the attempt", edit: record(hook.StateRetrying, 1, "other"), want: settlement.Drop},
-		{name: "another token made the next attempt", edit: record(hook.StateRetrying, 2, "other"), want: settlement.Drop},
-		{name: "another token settled the delivery without an attempt", edit: record(hook.StateCancelled, 0, "other"), want: settlement.Drop},
-		{name: "the delivery was parked after the token was made", edit: func(s *settlement.Subject) {
+		{name: "the task's own attempt failed", edit: record(hook.StateRetrying, 1, "own"), want: settlement.Resume},
+		{name: "the task's own attempt succeeded", edit: record(hook.StateDelivered, 1, "own"), want: settlement.Resume},
+		{name: "the task itself cancelled the delivery without an attempt", edit: record(hook.StateCancelled, 0, "own"), want: settlement.Resume},
+		{name: "another task made the attempt", edit: record(hook.StateRetrying, 1, "other"), want: settlement.Drop},
+		{name: "another task made the next attempt", edit: record(hook.StateRetrying, 2, "other"), want: settlement.Drop},
+		{name: "another task settled the delivery without an attempt", edit: record(hook.StateCancelled, 0, "other"), want: settlement.Drop},
+		{name: "the delivery was parked after the task was made", edit: func(s *settlement.Subject) {
 			record(hook.StateParked, 0, "other")(s)
 			s.Delivery.Parks = 1
 		}, want: settlement.Drop},
-		{name: "parked, and the breaker sent the token", edit: func(s *settlement.Subject) {
+		{name: "parked, and the breaker sent the task", edit: func(s *settlement.Subject) {
 			record(hook.StateParked, 0, "other")(s)
-			s.Delivery.Parks, s.Token.Parks = 1, 1
+			s.Delivery.Parks, s.Task.Parks = 1, 1
 		}, want: settlement.Attempt},
-		{name: "the previous attempt is not recorded", edit: func(s *settlement.Subject) { s.Token.Attempt = 2 }, want: settlement.Drop},
+		{name: "the previous attempt is not recorded", edit: func(s *settlement.Subject) { s.Task.Attempt = 2 }, want: settlement.Drop},
 		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Settle, decision: settlement.Erased(now)},
 		{name: "1 s before the planned time: clocks may differ", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
-			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second)
+			s.Task.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second)
 		}, want: settlement.Attempt},
 		{name: "more than 1 s before the planned time", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
-			s.Token.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second+1)
+			s.Task.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second+1)
 		}, want: settlement.Send, at: now.Add(time.Second + 1)},
 		{name: "older than max_age", edit: func(s *settlement.Subject) { s.Delivery.CreatedAt = now.Add(-time.Hour - 1) }, want: settlement.Settle, decision: settlement.Expired(now)},
 		{name: "older than the max_age of a deleted endpoint", edit: func(s *settlement.Subject) {
@@ -93,7 +93,7 @@ type written struct {
 	Order   settlement.Order
 	State   hook.State
 	Reason  hook.Reason
-	Token   string
+	Task    string
 	Next    time.Time
 	Attempt bool
 	Made    bool
@@ -117,68 +117,68 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 		want     written
 	}{
 		// Nobody else wrote.
-		{name: "a success of the first attempt has no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own"}},
+		{name: "a success of the first attempt has no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Task: "own"}},
 		{
-			name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Token: "own", Attempt: true},
+			name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Task.Attempt, s.Delivery.Attempts = 2, 1 },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Task: "own", Attempt: true},
 		},
-		{name: "a failure", decision: failed, want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true}},
+		{name: "a failure", decision: failed, want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true}},
 		{
-			name: "the last failure", decision: failed, edit: func(s *settlement.Subject) { s.Token.Attempt, s.Delivery.Attempts = 2, 1 },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Token: "own", Attempt: true},
+			name: "the last failure", decision: failed, edit: func(s *settlement.Subject) { s.Task.Attempt, s.Delivery.Attempts = 2, 1 },
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Task: "own", Attempt: true},
 		},
 		{
 			name: "a failure whose retry would come after max_age", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own", Attempt: true},
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own", Attempt: true},
 		},
 		{
 			name: "a wait beyond max_age that the endpoint asked for", decision: busy, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Minute },
-			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true},
+			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true},
 		},
-		{name: "a refusal", decision: refused, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true}},
+		{name: "a refusal", decision: refused, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true}},
 		{
 			name: "a refusal in retry_on", decision: refused, edit: func(s *settlement.Subject) { s.Endpoint.RetryOn = []int{404} },
-			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Token: "own", Next: retryAt, Attempt: true},
+			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true},
 		},
 		{
 			name: "a failure in give_up_on", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.GiveUpOn = []int{503} },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Token: "own", Attempt: true},
+			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true},
 		},
-		{name: "410 Gone", decision: gone, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Token: "own", Attempt: true}},
-		{name: "a park", decision: park, want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"}},
+		{name: "410 Gone", decision: gone, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Task: "own", Attempt: true}},
+		{name: "a park", decision: park, want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"}},
 		{
 			name: "a park of a delivery that is parked already", decision: park, edit: newest(hook.StateParked, 0, "other"),
-			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Token: "own"},
+			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"},
 		},
-		{name: "an expiry", decision: settlement.Expired(now), want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Token: "own"}},
-		{name: "an erasure", decision: settlement.Erased(now), want: written{Order: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Token: "own"}},
+		{name: "an expiry", decision: settlement.Expired(now), want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own"}},
+		{name: "an erasure", decision: settlement.Erased(now), want: written{Order: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Task: "own"}},
 
-		// The record shows the token's own decision: the response was lost, or a copy of the token wrote it.
-		{name: "its own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Token: "own", Made: true}},
-		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Token: "own"}},
+		// The record shows the task's own decision: the response was lost, or a copy of the task wrote it.
+		{name: "its own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
+		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Task: "own"}},
 		{
 			name: "its own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
-			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Token: "own", Made: true},
+			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Task: "own", Made: true},
 		},
 
-		// Another token recorded the attempt or made another decision.
-		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
-		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
-		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own", Undone: now}},
-		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own", Undone: now}},
+		// Another task recorded the attempt or made another decision.
+		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
+		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
 		{name: "a success over a replayed death", decision: ok, edit: func(s *settlement.Subject) {
 			newest(hook.StateDead, 1, "other")(s)
 			s.Delivery.Replayed.Generation = 2
-		}, want: written{Order: settlement.Stand, State: hook.StateDead, Token: "other"}},
-		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Order: settlement.Stand, State: hook.StateCancelled, Token: "other"}},
-		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateRetrying, Token: "other"}},
-		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateDead, Token: "other"}},
+		}, want: written{Order: settlement.Stand, State: hook.StateDead, Task: "other"}},
+		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Order: settlement.Stand, State: hook.StateCancelled, Task: "other"}},
+		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
+		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateDead, Task: "other"}},
 
-		// The delivery was parked after the token was made.
-		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Token: "own"}},
-		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Token: "own", Attempt: true}},
-		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Stand, State: hook.StateRetrying, Token: "other"}},
-		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Stand, State: hook.StateParked, Token: "other"}},
+		// The delivery was parked after the task was made.
+		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Task: "own", Attempt: true}},
+		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
+		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Stand, State: hook.StateParked, Task: "other"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 			before := *s.Delivery
 			plan := tt.decision.On(s, s.Delivery)
 			got := written{
-				Order: plan.Order, State: plan.Record.State, Reason: plan.Record.Reason, Token: plan.Record.Token,
+				Order: plan.Order, State: plan.Record.State, Reason: plan.Record.Reason, Task: plan.Record.Task,
 				Next: plan.Record.NextAttemptAt, Attempt: plan.Attempt != nil, Made: plan.Made, Undone: plan.Undone,
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -202,13 +202,13 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 }
 
 // newest returns an edit of the newest record.
-func newest(state hook.State, attempts int, token string) func(s *settlement.Subject) {
+func newest(state hook.State, attempts int, task string) func(s *settlement.Subject) {
 	return func(s *settlement.Subject) {
-		s.Delivery.State, s.Delivery.Attempts, s.Delivery.Token, s.Delivery.UpdatedAt = state, attempts, token, now
+		s.Delivery.State, s.Delivery.Attempts, s.Delivery.Task, s.Delivery.UpdatedAt = state, attempts, task, now
 	}
 }
 
-// parked returns an edit of a record that was parked after the token was made. In another state
+// parked returns an edit of a record that was parked after the task was made. In another state
 // than parked it was released since.
 func parked(state hook.State) func(s *settlement.Subject) {
 	return func(s *settlement.Subject) {
@@ -226,7 +226,7 @@ func TestFollowUpOf_dependsOnTheState(t *testing.T) {
 		d    hook.Delivery
 		e    *hook.Endpoint
 		want settlement.FollowUp
-		lane hook.Lane // of the token; 0: none
+		lane hook.Lane // of the task; 0: none
 	}{
 		{name: "retrying", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: &hook.Endpoint{}, lane: hook.LaneRetry},
 		{name: "retrying, for a coalescing endpoint", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, lane: hook.LaneCoalesce},
@@ -244,8 +244,8 @@ func TestFollowUpOf_dependsOnTheState(t *testing.T) {
 
 			got := settlement.FollowUpOf(&tt.d, tt.e)
 			var lane hook.Lane
-			if got.Token != nil {
-				lane, got.Token = got.Token.Lane, nil
+			if got.Task != nil {
+				lane, got.Task = got.Task.Lane, nil
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" || lane != tt.lane {
 				t.Errorf("lane %v, want %v; follow-up (-want +got):\n%s", lane, tt.lane, diff)
@@ -277,7 +277,7 @@ func TestDecision_On_countsAStaleConnectionOnce(t *testing.T) {
 
 			s := subject(nil)
 			for i := range tt.outcomes {
-				s.Token.Attempt = i + 1
+				s.Task.Attempt = i + 1
 				plan := settlement.Attempted(&tt.outcomes[i], now, now).On(s, s.Delivery)
 				if plan.Order != settlement.WriteFirst || plan.Attempt.Number != i+1 {
 					t.Fatalf("attempt %d is not recorded: %+v", i+1, plan)

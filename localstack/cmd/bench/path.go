@@ -25,7 +25,7 @@ const (
 	// rounds is the number of rounds of each row. The result is the median by CPU.
 	rounds = 3
 	// toWarm is the number of deliveries before the measured ones. 20 to each endpoint make it
-	// fast, so that its tokens stay on lane live.
+	// fast, so that its tasks stay on lane live.
 	toWarm = 400
 	// most is the number of messages of a batch, and of tenants.
 	most = 10
@@ -215,7 +215,7 @@ func (d *deployed) measure(ctx context.Context, l load) (round, error) {
 			return r, err
 		}
 		if lanes > 1 {
-			return r, errors.New("the tokens moved to another lane")
+			return r, errors.New("the tasks moved to another lane")
 		}
 		all = append(all, r)
 	}
@@ -297,7 +297,7 @@ func allocated(u usage.Usage) string {
 const pathText = `## The path, as deployed
 
 CPU time of ` + "`ingest`" + ` and ` + "`deliver`" + ` per 1,000 deliveries of 500 bytes, as processes built by ` + "`make build`" + `, with Lambda's runtime API, the SDK and TLS. AWS and the receiver answer over loopback from another process, which is not counted. "Batch" is the number of
-events of a post and of tokens that ` + "`deliver`" + ` gets at once; "endpoints" is how many endpoints of different tenants share it. "Allocated" and "requests" (to DynamoDB, SQS and KMS) are per delivery. Each row is the median of %[2]d rounds of %[1]d deliveries over kept connections.
+events of a post and of tasks that ` + "`deliver`" + ` gets at once; "endpoints" is how many endpoints of different tenants share it. "Allocated" and "requests" (to DynamoDB, SQS and KMS) are per delivery. Each row is the median of %[2]d rounds of %[1]d deliveries over kept connections.
 
 `
 

@@ -48,9 +48,9 @@ func delayed(cfg aws.Config, seconds int32) aws.Config {
 	return cfg
 }
 
-func token(event hook.EventID) hook.Token {
+func token(event hook.EventID) hook.Task {
 	id := hook.DeliveryID{Event: event, Endpoint: "ep_0123456789abcdef", Generation: 1}
-	return hook.NewToken("acme", hook.DeliveryRef{DeliveryID: id, AcceptedAt: 1772600767000}, 2)
+	return hook.NewTask("acme", hook.DeliveryRef{DeliveryID: id, AcceptedAt: 1772600767000}, 2)
 }
 
 // The adapter sends tokens, with a bug between the adapter and the wire.
@@ -60,7 +60,7 @@ func TestFront_findsADelayOf1000Seconds(t *testing.T) {
 	for seconds, want := range map[int32]string{900: "", 1000: "InvalidParameterValue"} {
 		b := setup(t)
 		errs := sqs.New(delayed(b.config(), seconds), sqs.URLs{Retry: queue}).
-			Send(t.Context(), hook.LaneRetry, []hook.Token{token("evt_01h455vb4pex5vsknk084sn02q")}, time.Minute)
+			Send(t.Context(), hook.LaneRetry, []hook.Task{token("evt_01h455vb4pex5vsknk084sn02q")}, time.Minute)
 		b.expect(t, "SendMessageBatch", want)
 		// The upstream does not answer as SQS does, so a token that the front accepts fails, too, but
 		// with another code.

@@ -12,9 +12,9 @@ type ReviewPage struct {
 	Endpoints []CircuitCheck `json:"endpoints"`
 }
 
-// CircuitTask is a message of the circuits queue: a check of one endpoint, or a page
+// CircuitMessage is a message of the circuits queue: a check of one endpoint, or a page
 // of a review.
-type CircuitTask struct {
+type CircuitMessage struct {
 	Check  CircuitCheck
 	Review *ReviewPage // nil: Check
 }
@@ -30,24 +30,24 @@ func (p ReviewPage) Encode() (string, error) {
 	return encode(reviewBody{&p}, "review page")
 }
 
-// DecodeCircuitTask is the inverse of CircuitCheck.Encode and ReviewPage.Encode. Any other text
+// DecodeCircuitMessage is the inverse of CircuitCheck.Encode and ReviewPage.Encode. Any other text
 // gives CodeInvalid.
-func DecodeCircuitTask(body string) (CircuitTask, error) {
+func DecodeCircuitMessage(body string) (CircuitMessage, error) {
 	var b reviewBody
 	if err := json.Unmarshal([]byte(body), &b); err != nil {
-		return CircuitTask{}, &Error{Code: CodeInvalid, Message: "invalid circuit check", Err: err}
+		return CircuitMessage{}, &Error{Code: CodeInvalid, Message: "invalid circuit check", Err: err}
 	}
 	if b.Review == nil {
 		check, err := DecodeCircuitCheck(body)
-		return CircuitTask{Check: check}, err
+		return CircuitMessage{Check: check}, err
 	}
 	if b.Review.At.IsZero() {
-		return CircuitTask{}, &Error{Code: CodeInvalid, Message: "invalid review page: at is required"}
+		return CircuitMessage{}, &Error{Code: CodeInvalid, Message: "invalid review page: at is required"}
 	}
 	for _, c := range b.Review.Endpoints {
 		if err := c.validate(); err != nil {
-			return CircuitTask{}, err
+			return CircuitMessage{}, err
 		}
 	}
-	return CircuitTask{Review: b.Review}, nil
+	return CircuitMessage{Review: b.Review}, nil
 }

@@ -11,7 +11,7 @@ import (
 // MaxQueueDelay is the longest delay of a queued message: SQS allows 900 s.
 const MaxQueueDelay = 15 * time.Minute
 
-// Lane is a queue of tokens.
+// Lane is a queue of tasks.
 type Lane uint8
 
 // The lanes. The zero Lane is not valid.
@@ -19,7 +19,7 @@ const (
 	LaneLive     Lane = iota + 1 // first attempts
 	LaneRetry                    // later attempts
 	LaneReplay                   // first attempts of replays
-	LaneSlot                     // attempts that need an in-flight slot, one token per invocation; each has a place of its tenant
+	LaneSlot                     // attempts that need an in-flight slot, one task per invocation; each has a place of its tenant
 	LaneOverflow                 // the same without a place: the tenant's are in use, or the delivery was parked before
 	LaneCoalesce                 // attempts of coalescing endpoints
 )
@@ -37,7 +37,7 @@ func Lanes() []Lane {
 	return []Lane{LaneLive, LaneRetry, LaneReplay, LaneSlot, LaneOverflow, LaneCoalesce}
 }
 
-// BatchSize returns how many tokens an invocation receives at most.
+// BatchSize returns how many tasks an invocation receives at most.
 func (l Lane) BatchSize() int {
 	switch l {
 	case LaneSlot, LaneOverflow:
@@ -49,13 +49,13 @@ func (l Lane) BatchSize() int {
 	return 10
 }
 
-// CoalesceGather is how long an invocation gathers tokens of the lane coalesce. The tokens of a
+// CoalesceGather is how long an invocation gathers tasks of the lane coalesce. The tasks of a
 // window become visible within a second after its end, because the queue delays by whole
 // seconds.
 const CoalesceGather = 2 * time.Second
 
-// Single reports whether an invocation receives one token of the lane. Such an invocation may
-// take as long as the attempt without delaying another token.
+// Single reports whether an invocation receives one task of the lane. Such an invocation may
+// take as long as the attempt without delaying another task.
 func (l Lane) Single() bool { return l == LaneSlot || l == LaneOverflow }
 
 // maxGroup is the longest name of a message group, in characters: SQS allows no more.
@@ -66,67 +66,67 @@ const maxGroup = 128
 // not count as many tenants.
 const groupBuckets = 8
 
-// Group returns the token's message group in a fair queue: the tenant, and one of 8 buckets of
+// Group returns the task's message group in a fair queue: the tenant, and one of 8 buckets of
 // its endpoints. A fair queue ensures that a group with many messages in flight does not delay
 // the other groups. Two tenants whose ids of 127 or 128 characters differ only at the end share
 // their groups.
-func (t Token) Group() string {
+func (t Task) Group() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(t.Delivery.Endpoint)) // a hash accepts every write
 	bucket := "." + strconv.Itoa(int(h.Sum32()%groupBuckets))
 	return string(t.Tenant[:min(len(t.Tenant), maxGroup-len(bucket))]) + bucket
 }
 
-// Token is the message or schedule for the next attempt of a delivery. Two tokens for the same
-// attempt have different nonces. The record of the delivery has the nonce of the token that
-// decided last, so that token, when received again, recognises its own decision, and any other
-// token sees that it is outdated.
-type Token struct {
+// Task is the message or schedule for the next attempt of a delivery. Two tasks for the same
+// attempt have different nonces. The record of the delivery has the nonce of the task that
+// decided last, so that task, when received again, recognises its own decision, and any other
+// task sees that it is outdated.
+type Task struct {
 	Delivery      DeliveryRef   `json:"delivery"`
 	Tenant        TenantID      `json:"tenant"`
 	Attempt       int           `json:"attempt"`
 	Nonce         string        `json:"nonce"`
-	Reserved      bool          `json:"reserved,omitempty"` // a rate slot is reserved for the token
-	Slot          bool          `json:"slot,omitempty"`     // the sender claimed an in-flight slot for the token
+	Reserved      bool          `json:"reserved,omitempty"` // a rate slot is reserved for the task
+	Slot          bool          `json:"slot,omitempty"`     // the sender claimed an in-flight slot for the task
 	Probe         bool          `json:"probe,omitempty"`    // the breaker chose the delivery as the probe of the circuit
-	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first token of a replay
-	Hops          int           `json:"hops,omitempty"`     // how often the token was sent on without an attempt
-	Parks         int           `json:"parks,omitempty"`    // how often the delivery had been parked when the token was made
+	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first task of a replay
+	Hops          int           `json:"hops,omitempty"`     // how often the task was sent on without an attempt
+	Parks         int           `json:"parks,omitempty"`    // how often the delivery had been parked when the task was made
 }
 
-// NewToken returns a fresh token for the attempt with the number, of a delivery that was never
+// NewTask returns a fresh task for the attempt with the number, of a delivery that was never
 // parked.
-func NewToken(tenant TenantID, d DeliveryRef, number int) Token {
-	return Token{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
+func NewTask(tenant TenantID, d DeliveryRef, number int) Task {
+	return Task{Delivery: d, Tenant: tenant, Attempt: number, Nonce: NewNonce()}
 }
 
-// NextToken returns a fresh token for the next attempt.
-func (d Delivery) NextToken() Token {
-	t := NewToken(d.Tenant, d.Ref(), d.Attempts+1)
+// NextTask returns a fresh task for the next attempt.
+func (d Delivery) NextTask() Task {
+	t := NewTask(d.Tenant, d.Ref(), d.Attempts+1)
 	t.Parks = d.Parks
 	return t
 }
 
-// MaxTestWaits is how often the token of a test event waits for an in-flight slot, a second each:
+// MaxTestWaits is how often the task of a test event waits for an in-flight slot, a second each:
 // as long as the attempts in flight may take.
 const MaxTestWaits = int(MaxTimeout / time.Second)
 
-// Test reports whether the token is that of a test event, whose attempts are made in their time,
+// Test reports whether the task is that of a test event, whose attempts are made in their time,
 // whatever else waits, and say nothing bad about the endpoint. Replays, and deliveries that were
 // parked, are like those of other events.
-func (t Token) Test() bool {
+func (t Task) Test() bool {
 	return t.Delivery.Event.IsTest() && t.Delivery.Generation == 1 && t.Parks == 0 && t.Hops < MaxTestWaits
 }
 
-// MaxHops bounds the Hops of a healthy token, circuit check or job message. A message past the
+// MaxHops bounds the Hops of a healthy task, circuit check or job message. A message past the
 // bound is logged and counted, but still sent, so no delivery is lost. Healthy messages stay
-// far below it: a token waits for a rate slot in one hop, and moves to another lane in at most
+// far below it: a task waits for a rate slot in one hop, and moves to another lane in at most
 // two; the longest cooldown, 24 h, takes 96 circuit checks of 15 minutes; the first message of
 // a job waits for the job in at most 60 hops.
 const MaxHops = 1000
 
-// Encode returns the token as a message body.
-func (t Token) Encode() (string, error) { return encode(t, "token") }
+// Encode returns the task as a message body.
+func (t Task) Encode() (string, error) { return encode(t, "task") }
 
 // encode returns the JSON of a message.
 func encode(message any, kind string) (string, error) {
@@ -137,23 +137,23 @@ func encode(message any, kind string) (string, error) {
 	return string(b), nil
 }
 
-// DecodeToken is the inverse of Encode. It also accepts a dead letter, and returns its
-// DeadLetter.Token. Any other text gives CodeInvalid.
-func DecodeToken(body string) (Token, error) {
-	var t Token
+// DecodeTask is the inverse of Encode. It also accepts a dead letter, and returns its
+// DeadLetter.Task. Any other text gives CodeInvalid.
+func DecodeTask(body string) (Task, error) {
+	var t Task
 	if err := json.Unmarshal([]byte(body), &t); err != nil {
-		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}
+		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task", Err: err}
 	}
 	if t.Nonce == "" {
 		if deadLetter, err := DecodeDeadLetter(body); err == nil {
-			t = deadLetter.Token()
+			t = deadLetter.Task()
 		}
 	}
 	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Parks < 0 || t.Hops < 0 {
-		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token: delivery, attempt, nonce, job index, hops or parks is missing or out of range"}
+		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task: delivery, attempt, nonce, job index, hops or parks is missing or out of range"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
-		return Token{}, &Error{Code: CodeInvalid, Message: "invalid token", Err: err}
+		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task", Err: err}
 	}
 	return t, nil
 }

@@ -10,12 +10,12 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-func TestDecodeCircuitTask(t *testing.T) {
+func TestDecodeCircuitMessage(t *testing.T) {
 	t.Parallel()
 
 	check := hook.CircuitCheck{Tenant: "acme", Endpoint: "ep_0123456789abcdef", Wave: 3}
 	page := hook.ReviewPage{At: time.Date(2026, 3, 4, 5, 6, 7, 8e6, time.UTC), Endpoints: []hook.CircuitCheck{check}}
-	for _, want := range []hook.CircuitTask{{Check: check}, {Review: &page}} {
+	for _, want := range []hook.CircuitMessage{{Check: check}, {Review: &page}} {
 		body, err := want.Check.Encode()
 		if want.Review != nil {
 			body, err = want.Review.Encode()
@@ -23,14 +23,14 @@ func TestDecodeCircuitTask(t *testing.T) {
 		if err != nil {
 			t.Fatalf("Encode() = %v", err)
 		}
-		got, err := hook.DecodeCircuitTask(body)
+		got, err := hook.DecodeCircuitMessage(body)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("DecodeCircuitTask(%s) = %v, differs (-want +got):\n%s", body, err, diff)
+			t.Errorf("DecodeCircuitMessage(%s) = %v, differs (-want +got):\n%s", body, err, diff)
 		}
 	}
 }
 
-func TestDecodeCircuitTask_rejects(t *testing.T) {
+func TestDecodeCircuitMessage_rejects(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct{ name, body, want string }{
@@ -43,8 +43,8 @@ func TestDecodeCircuitTask_rejects(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if _, err := hook.DecodeCircuitTask(tt.body); hook.CodeOf(err) != hook.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("DecodeCircuitTask(%s) = %v; want invalid, %s", tt.body, err, tt.want)
+			if _, err := hook.DecodeCircuitMessage(tt.body); hook.CodeOf(err) != hook.CodeInvalid || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("DecodeCircuitMessage(%s) = %v; want invalid, %s", tt.body, err, tt.want)
 			}
 		})
 	}
