@@ -99,8 +99,8 @@ verify/client: need/go ## Check that the Go client is what `make generate` write
 	@diff -q client/openapi/openapi.gen.go bin/openapi.gen || { echo "the Go client is not what the contract says: run make generate"; exit 1; }
 
 .PHONY: clients
-clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract
-	@.ci/clients
+clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract (GENERATORS=all: with those of the weekly run)
+	@OAPI_CODEGEN='$(OAPI_CODEGEN)' .ci/clients $(GENERATORS)
 
 .PHONY: clients/python
 clients/python: clients/python/surehook/openapi ## Write the wheel of the Python client to dist/python

@@ -4495,17 +4495,8 @@ type Preview struct {
 	Matches bool `json:"matches"`
 
 	// Problems What does not fit the schema of the event type, and fields of the filter that cannot compare a number of the event.
-	Problems []FieldError `json:"problems"`
-	Request  struct {
-		Body string `json:"body"`
-
-		// Headers By name. Secret values read ***.
-		Headers map[string]string `json:"headers"`
-
-		// Method POST; of a destination in AWS, the operation.
-		Method string `json:"method"`
-		Url    string `json:"url"`
-	} `json:"request"`
+	Problems []FieldError     `json:"problems"`
+	Request  PreviewedRequest `json:"request"`
 
 	// Secret The secret that signed, the same for all previews.
 	Secret string `json:"secret"`
@@ -4537,6 +4528,18 @@ type PreviewRequest struct {
 
 // PreviewRequestEnvelope defines model for PreviewRequest.Envelope.
 type PreviewRequestEnvelope string
+
+// PreviewedRequest defines model for PreviewedRequest.
+type PreviewedRequest struct {
+	Body string `json:"body"`
+
+	// Headers By name. Secret values read ***.
+	Headers map[string]string `json:"headers"`
+
+	// Method POST; of a destination in AWS, the operation.
+	Method string `json:"method"`
+	Url    string `json:"url"`
+}
 
 // Problem A problem document (RFC 9457). `code` identifies the problem.
 type Problem struct {

@@ -2118,16 +2118,7 @@ export interface components {
          *     }
          */
         Preview: {
-            request: {
-                /** @description POST; of a destination in AWS, the operation. */
-                method: string;
-                url: string;
-                /** @description By name. Secret values read ***. */
-                headers: {
-                    [key: string]: string;
-                };
-                body: string;
-            };
+            request: components["schemas"]["PreviewedRequest"];
             /** @description The envelope, the version of the transformation, or surehook.batch. */
             shape: string;
             /** @description The secret that signed, the same for all previews. */
@@ -2138,6 +2129,16 @@ export interface components {
             matches: boolean;
             /** @description What does not fit the schema of the event type, and fields of the filter that cannot compare a number of the event. */
             problems: components["schemas"]["FieldError"][];
+        };
+        PreviewedRequest: {
+            /** @description POST; of a destination in AWS, the operation. */
+            method: string;
+            url: string;
+            /** @description By name. Secret values read ***. */
+            headers: {
+                [key: string]: string;
+            };
+            body: string;
         };
         /** @description The settings of an endpoint. */
         EndpointFields: {
@@ -2755,44 +2756,6 @@ export interface components {
             size: number;
             /** @description The events, in their order; absent after a crash of the sender. */
             events?: components["schemas"]["EventID"][];
-        };
-        /**
-         * @example {
-         *       "type": "surehook.batch",
-         *       "id": "bat_4n8k2r7w1q5t9x3z4n8k2r7w1q",
-         *       "events": [
-         *         {
-         *           "id": "evt_01jb2z8v9kfq6t3m5n7p9r1s2w",
-         *           "type": "order.paid",
-         *           "accepted_at": "2026-11-21T09:30:00.000Z",
-         *           "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
-         *           "attempt": 1,
-         *           "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
-         *           "payload": {
-         *             "order": 1042,
-         *             "total": "19.90"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
-        CoalescedDocument: {
-            /** @constant */
-            type: "surehook.batch";
-            id: string;
-            events: components["schemas"]["CoalescedEvent"][];
-        };
-        CoalescedEvent: {
-            id: components["schemas"]["EventID"];
-            type: string;
-            accepted_at: components["schemas"]["Time"];
-            delivery_id: components["schemas"]["DeliveryID"];
-            /** @description The number of the attempt of this event. */
-            attempt: number;
-            /** @description W3C Trace Context of the event. */
-            traceparent?: string;
-            /** @description The posted payload, byte for byte. */
-            payload: unknown;
         };
         /**
          * @example {
@@ -4206,60 +4169,6 @@ export interface components {
             };
             /** @description The delivery behind the decision; absent without a delivery. */
             delivery_id?: components["schemas"]["DeliveryID"];
-        };
-        /**
-         * @example {
-         *       "type": "surehook.challenge",
-         *       "timestamp": "2026-11-21T09:30:00.000Z",
-         *       "data": {
-         *         "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
-         *       }
-         *     }
-         */
-        Challenge: {
-            /** @constant */
-            type: "surehook.challenge";
-            timestamp: components["schemas"]["Time"];
-            data: components["schemas"]["ChallengeData"];
-        };
-        /**
-         * @example {
-         *       "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
-         *     }
-         */
-        ChallengeData: {
-            /** @description Random text, for one answer. */
-            challenge: string;
-        };
-        /**
-         * @description The body of an operational event. New fields and types may be added.
-         * @example {
-         *       "event_type": "surehook.circuit.opened",
-         *       "at": "2026-11-21T09:30:00.000Z",
-         *       "tenant": "acme",
-         *       "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
-         *       "reason": "5 attempts in a row failed.",
-         *       "figures": {
-         *         "failures": 5
-         *       }
-         *     }
-         */
-        OperationalEvent: {
-            /** @description surehook.endpoint.slow, .failing, .disabled or .recovered, surehook.circuit.opened or .closed, or surehook.delivery.dead. */
-            event_type: string;
-            at: components["schemas"]["Time"];
-            tenant: string;
-            endpoint_id: components["schemas"]["EndpointID"];
-            /** @description The delivery behind the event; absent without a delivery. */
-            delivery_id?: components["schemas"]["DeliveryID"];
-            /** @description The event of the delivery. */
-            event_id?: components["schemas"]["EventID"];
-            /** @description The reason, in a sentence. */
-            reason: string;
-            /** @description The figures behind the event, by name. */
-            figures?: {
-                [key: string]: number;
-            };
         };
         DecisionList: {
             data: components["schemas"]["Decision"][];
@@ -8635,7 +8544,35 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["OperationalEvent"];
+                /**
+                 * @example {
+                 *       "event_type": "surehook.circuit.opened",
+                 *       "at": "2026-11-21T09:30:00.000Z",
+                 *       "tenant": "acme",
+                 *       "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
+                 *       "reason": "5 attempts in a row failed.",
+                 *       "figures": {
+                 *         "failures": 5
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description surehook.endpoint.slow, .failing, .disabled or .recovered, surehook.circuit.opened or .closed, or surehook.delivery.dead. */
+                    event_type: string;
+                    at: components["schemas"]["Time"];
+                    tenant: string;
+                    endpoint_id: components["schemas"]["EndpointID"];
+                    /** @description The delivery behind the event; absent without a delivery. */
+                    delivery_id?: components["schemas"]["DeliveryID"];
+                    /** @description The event of the delivery. */
+                    event_id?: components["schemas"]["EventID"];
+                    /** @description The reason, in a sentence. */
+                    reason: string;
+                    /** @description The figures behind the event, by name. */
+                    figures?: {
+                        [key: string]: number;
+                    };
+                };
             };
         };
         responses: {
@@ -8726,7 +8663,43 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CoalescedDocument"];
+                /**
+                 * @example {
+                 *       "type": "surehook.batch",
+                 *       "id": "bat_4n8k2r7w1q5t9x3z4n8k2r7w1q",
+                 *       "events": [
+                 *         {
+                 *           "id": "evt_01jb2z8v9kfq6t3m5n7p9r1s2w",
+                 *           "type": "order.paid",
+                 *           "accepted_at": "2026-11-21T09:30:00.000Z",
+                 *           "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
+                 *           "attempt": 1,
+                 *           "traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+                 *           "payload": {
+                 *             "order": 1042,
+                 *             "total": "19.90"
+                 *           }
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "surehook.batch";
+                    id: string;
+                    events: {
+                        id: components["schemas"]["EventID"];
+                        type: string;
+                        accepted_at: components["schemas"]["Time"];
+                        delivery_id: components["schemas"]["DeliveryID"];
+                        /** @description The number of the attempt of this event. */
+                        attempt: number;
+                        /** @description W3C Trace Context of the event. */
+                        traceparent?: string;
+                        /** @description The posted payload, byte for byte. */
+                        payload: unknown;
+                    }[];
+                };
             };
         };
         responses: {
@@ -8847,7 +8820,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Challenge"];
+                /**
+                 * @example {
+                 *       "type": "surehook.challenge",
+                 *       "timestamp": "2026-11-21T09:30:00.000Z",
+                 *       "data": {
+                 *         "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @constant */
+                    type: "surehook.challenge";
+                    timestamp: components["schemas"]["Time"];
+                    data: {
+                        /** @description Random text, for one answer. */
+                        challenge: string;
+                    };
+                };
             };
         };
         responses: {
@@ -8857,7 +8847,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ChallengeData"];
+                    /**
+                     * @example {
+                     *       "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Random text, for one answer. */
+                        challenge: string;
+                    };
                 };
             };
             /** @description Any other answer: the endpoint is not stored, or keeps its URL. */

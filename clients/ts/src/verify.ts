@@ -1,6 +1,8 @@
 import { createHmac, createPublicKey, timingSafeEqual, verify as verifyEd25519 } from "node:crypto";
 
-import type { components } from "./openapi.js";
+import type { webhooks } from "./openapi.js";
+
+type Batch = webhooks["batch"]["post"]["requestBody"]["content"]["application/json"];
 
 export class VerificationError extends Error {}
 
@@ -45,8 +47,8 @@ function matches(key: string, signature: string, content: Buffer): boolean {
 }
 
 /** Returns the events of a verified batch, the oldest first. The id of each event tells repetitions apart. */
-export function events(body: string | Uint8Array): components["schemas"]["CoalescedEvent"][] {
-  const document = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as components["schemas"]["CoalescedDocument"] | null;
+export function events(body: string | Uint8Array): Batch["events"] {
+  const document = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as Batch | null;
   if (document?.type !== "surehook.batch" || !Array.isArray(document.events)) throw new TypeError("the body is not a batch");
   return document.events;
 }
