@@ -4054,9 +4054,12 @@ type EventRequest struct {
 	RetainFor *Duration `json:"retain_for,omitempty"`
 }
 
-// EventSummary An event without its payload.
+// EventSummary An event in a list, without its payload.
 type EventSummary struct {
 	AcceptedAt Time `json:"accepted_at"`
+
+	// Deliveries Endpoints by the state of their newest delivery of the event; deleted endpoints, and states without one, are left out.
+	Deliveries StateCounts `json:"deliveries"`
 
 	// Endpoints Ids of the receiving endpoints.
 	Endpoints      []EndpointID `json:"endpoints"`
@@ -4148,7 +4151,7 @@ type Found struct {
 	Id   string     `json:"id"`
 	Kind FoundKind  `json:"kind"`
 
-	// Name The type of an event, also for a delivery; the uid of an endpoint, if it has one.
+	// Name The type of an event, also for a delivery; the uid of an endpoint, or its URL without one.
 	Name *string `json:"name,omitempty"`
 
 	// State Of a delivery, or of a replay job. Absent for a delivery that this version cannot read.
@@ -4920,6 +4923,17 @@ type SignatureProfileEncoding string
 // SignatureProfileKey The key of the HMAC: the text of the secret, or its bytes.
 type SignatureProfileKey string
 
+// StateCounts Endpoints by the state of their newest delivery of the event; deleted endpoints, and states without one, are left out.
+type StateCounts struct {
+	Cancelled *int `json:"cancelled,omitempty"`
+	Dead      *int `json:"dead,omitempty"`
+	Delivered *int `json:"delivered,omitempty"`
+	Discarded *int `json:"discarded,omitempty"`
+	Parked    *int `json:"parked,omitempty"`
+	Queued    *int `json:"queued,omitempty"`
+	Retrying  *int `json:"retrying,omitempty"`
+}
+
 // Stats defines model for Stats.
 type Stats struct {
 	// Data By hour, then by attempts, most first; other comes last. Hours and groups without counts are absent.
@@ -5141,6 +5155,9 @@ type EventTypeFilter = string
 // EventTypeRef defines model for EventTypeRef.
 type EventTypeRef = string
 
+// FailedAttempt defines model for FailedAttempt.
+type FailedAttempt = bool
+
 // Group defines model for Group.
 type Group = string
 
@@ -5359,6 +5376,9 @@ type ListDeadLettersParams struct {
 	// StatusClass The class of the HTTP status of the last attempt; none: no response, or no attempt.
 	StatusClass *ListDeadLettersParamsStatusClass `form:"status_class,omitempty" json:"status_class,omitempty"`
 
+	// FailedAttempt true: only deliveries with a failed attempt, whatever became of them.
+	FailedAttempt *FailedAttempt `form:"failed_attempt,omitempty" json:"failed_attempt,omitempty"`
+
 	// IdempotencyKey Only the event with the idempotency key.
 	IdempotencyKey *KeyFilter `form:"idempotency_key,omitempty" json:"idempotency_key,omitempty"`
 
@@ -5395,6 +5415,9 @@ type ListDeliveriesParams struct {
 
 	// StatusClass The class of the HTTP status of the last attempt; none: no response, or no attempt.
 	StatusClass *ListDeliveriesParamsStatusClass `form:"status_class,omitempty" json:"status_class,omitempty"`
+
+	// FailedAttempt true: only deliveries with a failed attempt, whatever became of them.
+	FailedAttempt *FailedAttempt `form:"failed_attempt,omitempty" json:"failed_attempt,omitempty"`
 
 	// IdempotencyKey Only the event with the idempotency key.
 	IdempotencyKey *KeyFilter `form:"idempotency_key,omitempty" json:"idempotency_key,omitempty"`
@@ -5466,6 +5489,9 @@ type ListEndpointDeliveriesParams struct {
 
 	// StatusClass The class of the HTTP status of the last attempt; none: no response, or no attempt.
 	StatusClass *ListEndpointDeliveriesParamsStatusClass `form:"status_class,omitempty" json:"status_class,omitempty"`
+
+	// FailedAttempt true: only deliveries with a failed attempt, whatever became of them.
+	FailedAttempt *FailedAttempt `form:"failed_attempt,omitempty" json:"failed_attempt,omitempty"`
 
 	// IdempotencyKey Only the event with the idempotency key.
 	IdempotencyKey *KeyFilter `form:"idempotency_key,omitempty" json:"idempotency_key,omitempty"`
@@ -6004,11 +6030,12 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/rejects/redrive (the `RedriveRejects` operationId).
 	RedriveRejects(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Search Find a record of any tenant by an id
+	// Search Find a record of any tenant by an id, or tenants by a prefix
 	//
-	// Finds an event, a delivery or an endpoint by the id, and a tenant by its name. Uids, idempotency keys and replay
-	// jobs belong to a tenant: search in the tenant for them. All else is as in a search in a tenant, with 4 records at
-	// most, in 3 requests to the table.
+	// Finds an event, a delivery or an endpoint by the id, a tenant by its name, and the first five tenants whose names
+	// begin with a text without an id. Uids, names of endpoints, idempotency keys and replay jobs belong to a tenant:
+	// search in the tenant for them. All else is as in a search in a tenant, with 4 records at most, in 3 requests to the
+	// table, and two more for the tenants.
 	//
 	// Corresponds with GET /v1/search (the `Search` operationId).
 	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6439,7 +6466,8 @@ type ClientInterface interface {
 	//
 	// A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 	// needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-	// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+	// The smaller the number of endpoints that get the same event, the fuller the pages; the last event of a page that
+	// ended early may count deliveries as queued that are not. For more than 1,000 shards the
 	// list is a 400: list the deliveries of one endpoint.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/events (the `ListEvents` operationId).
@@ -6724,16 +6752,18 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/replays/{replay}/cancel (the `CancelReplay` operationId).
 	CancelReplay(ctx context.Context, tenant TenantRef, replay ReplayRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SearchTenant Find a record of the tenant by an id
+	// SearchTenant Find a record of the tenant by an id or a name
 	//
 	// Finds an event, a delivery or an endpoint by the id, an endpoint by the uid, an event by the idempotency key, and,
-	// with the scope `replay`, a replay job by the id. Names must be complete and exact.
+	// with the scope `replay`, a replay job by the id. A text without an id also finds the first five endpoints with the
+	// text in their uid, URL or description, in any case.
 	//
 	// Quotes around the name do not matter, nor capitals in an id. `q` may also be a text with an id in it, such as an
 	// address or a part of a log line; the last id counts.
 	//
 	// The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
-	// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table.
+	// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
+	// without an id in the text it also lists the tenant's endpoints.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/search (the `SearchTenant` operationId).
 	SearchTenant(ctx context.Context, tenant TenantRef, params *SearchTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7082,11 +7112,12 @@ func (c *Client) RedriveRejects(ctx context.Context, reqEditors ...RequestEditor
 	return c.Client.Do(req)
 }
 
-// Search Find a record of any tenant by an id
+// Search Find a record of any tenant by an id, or tenants by a prefix
 //
-// Finds an event, a delivery or an endpoint by the id, and a tenant by its name. Uids, idempotency keys and replay
-// jobs belong to a tenant: search in the tenant for them. All else is as in a search in a tenant, with 4 records at
-// most, in 3 requests to the table.
+// Finds an event, a delivery or an endpoint by the id, a tenant by its name, and the first five tenants whose names
+// begin with a text without an id. Uids, names of endpoints, idempotency keys and replay jobs belong to a tenant:
+// search in the tenant for them. All else is as in a search in a tenant, with 4 records at most, in 3 requests to the
+// table, and two more for the tenants.
 //
 // Corresponds with GET /v1/search (the `Search` operationId).
 func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7927,7 +7958,8 @@ func (c *Client) GetErasure(ctx context.Context, tenant TenantRef, erasure Erasu
 //
 // A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 // needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+// The smaller the number of endpoints that get the same event, the fuller the pages; the last event of a page that
+// ended early may count deliveries as queued that are not. For more than 1,000 shards the
 // list is a 400: list the deliveries of one endpoint.
 //
 // Corresponds with GET /v1/tenants/{tenant}/events (the `ListEvents` operationId).
@@ -8482,16 +8514,18 @@ func (c *Client) CancelReplay(ctx context.Context, tenant TenantRef, replay Repl
 	return c.Client.Do(req)
 }
 
-// SearchTenant Find a record of the tenant by an id
+// SearchTenant Find a record of the tenant by an id or a name
 //
 // Finds an event, a delivery or an endpoint by the id, an endpoint by the uid, an event by the idempotency key, and,
-// with the scope `replay`, a replay job by the id. Names must be complete and exact.
+// with the scope `replay`, a replay job by the id. A text without an id also finds the first five endpoints with the
+// text in their uid, URL or description, in any case.
 //
 // Quotes around the name do not matter, nor capitals in an id. `q` may also be a text with an id in it, such as an
 // address or a part of a log line; the last id counts.
 //
 // The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
-// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table.
+// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
+// without an id in the text it also lists the tenant's endpoints.
 //
 // Corresponds with GET /v1/tenants/{tenant}/search (the `SearchTenant` operationId).
 func (c *Client) SearchTenant(ctx context.Context, tenant TenantRef, params *SearchTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9749,6 +9783,18 @@ func NewListDeadLettersRequest(server string, tenant TenantRef, params *ListDead
 
 		}
 
+		if params.FailedAttempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "failed_attempt", *params.FailedAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.IdempotencyKey != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "idempotency_key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -9958,6 +10004,18 @@ func NewListDeliveriesRequest(server string, tenant TenantRef, params *ListDeliv
 		if params.StatusClass != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status_class", *params.StatusClass, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.FailedAttempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "failed_attempt", *params.FailedAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -10819,6 +10877,18 @@ func NewListEndpointDeliveriesRequest(server string, tenant TenantRef, endpoint 
 		if params.StatusClass != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status_class", *params.StatusClass, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.FailedAttempt != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "failed_attempt", *params.FailedAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -12959,11 +13029,12 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/rejects/redrive (the `RedriveRejects` operationId).
 	RedriveRejectsWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*RedriveRejectsResult, error)
 
-	// SearchWithResponse Find a record of any tenant by an id
+	// SearchWithResponse Find a record of any tenant by an id, or tenants by a prefix
 	//
-	// Finds an event, a delivery or an endpoint by the id, and a tenant by its name. Uids, idempotency keys and replay
-	// jobs belong to a tenant: search in the tenant for them. All else is as in a search in a tenant, with 4 records at
-	// most, in 3 requests to the table.
+	// Finds an event, a delivery or an endpoint by the id, a tenant by its name, and the first five tenants whose names
+	// begin with a text without an id. Uids, names of endpoints, idempotency keys and replay jobs belong to a tenant:
+	// search in the tenant for them. All else is as in a search in a tenant, with 4 records at most, in 3 requests to the
+	// table, and two more for the tenants.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -13444,7 +13515,8 @@ type ClientWithResponsesInterface interface {
 	//
 	// A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 	// needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-	// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+	// The smaller the number of endpoints that get the same event, the fuller the pages; the last event of a page that
+	// ended early may count deliveries as queued that are not. For more than 1,000 shards the
 	// list is a 400: list the deliveries of one endpoint.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13755,16 +13827,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/replays/{replay}/cancel (the `CancelReplay` operationId).
 	CancelReplayWithResponse(ctx context.Context, tenant TenantRef, replay ReplayRef, reqEditors ...RequestEditorFn) (*CancelReplayResult, error)
 
-	// SearchTenantWithResponse Find a record of the tenant by an id
+	// SearchTenantWithResponse Find a record of the tenant by an id or a name
 	//
 	// Finds an event, a delivery or an endpoint by the id, an endpoint by the uid, an event by the idempotency key, and,
-	// with the scope `replay`, a replay job by the id. Names must be complete and exact.
+	// with the scope `replay`, a replay job by the id. A text without an id also finds the first five endpoints with the
+	// text in their uid, URL or description, in any case.
 	//
 	// Quotes around the name do not matter, nor capitals in an id. `q` may also be a text with an id in it, such as an
 	// address or a part of a log line; the last id counts.
 	//
 	// The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
-	// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table.
+	// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
+	// without an id in the text it also lists the tenant's endpoints.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17219,11 +17293,12 @@ func (c *ClientWithResponses) RedriveRejectsWithResponse(ctx context.Context, re
 	return ParseRedriveRejectsResult(rsp)
 }
 
-// SearchWithResponse Find a record of any tenant by an id
+// SearchWithResponse Find a record of any tenant by an id, or tenants by a prefix
 //
-// Finds an event, a delivery or an endpoint by the id, and a tenant by its name. Uids, idempotency keys and replay
-// jobs belong to a tenant: search in the tenant for them. All else is as in a search in a tenant, with 4 records at
-// most, in 3 requests to the table.
+// Finds an event, a delivery or an endpoint by the id, a tenant by its name, and the first five tenants whose names
+// begin with a text without an id. Uids, names of endpoints, idempotency keys and replay jobs belong to a tenant:
+// search in the tenant for them. All else is as in a search in a tenant, with 4 records at most, in 3 requests to the
+// table, and two more for the tenants.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -17950,7 +18025,8 @@ func (c *ClientWithResponses) GetErasureWithResponse(ctx context.Context, tenant
 //
 // A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
 // needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-// The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+// The smaller the number of endpoints that get the same event, the fuller the pages; the last event of a page that
+// ended early may count deliveries as queued that are not. For more than 1,000 shards the
 // list is a 400: list the deliveries of one endpoint.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -18423,16 +18499,18 @@ func (c *ClientWithResponses) CancelReplayWithResponse(ctx context.Context, tena
 	return ParseCancelReplayResult(rsp)
 }
 
-// SearchTenantWithResponse Find a record of the tenant by an id
+// SearchTenantWithResponse Find a record of the tenant by an id or a name
 //
 // Finds an event, a delivery or an endpoint by the id, an endpoint by the uid, an event by the idempotency key, and,
-// with the scope `replay`, a replay job by the id. Names must be complete and exact.
+// with the scope `replay`, a replay job by the id. A text without an id also finds the first five endpoints with the
+// text in their uid, URL or description, in any case.
 //
 // Quotes around the name do not matter, nor capitals in an id. `q` may also be a text with an id in it, such as an
 // address or a part of a log line; the last id counts.
 //
 // The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
-// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table.
+// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
+// without an id in the text it also lists the tenant's endpoints.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -96,7 +96,7 @@ func (p *program) deliveryOperations() []operation {
 	return []operation{
 		{
 			use: "list", short: "List the deliveries of the tenant, newest first", method: get, path: deliveriesPath,
-			query: filters("endpoint", "state", "event_type", "status_class", "idempotency_key", "since", "until"), list: deliveryColumns(),
+			query: filters("endpoint", "state", "event_type", "status_class", "failed_attempt", "idempotency_key", "since", "until"), list: deliveryColumns(),
 		},
 		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}"},
 		{
@@ -225,7 +225,7 @@ func (p *program) endpointOperations() []operation {
 		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),
 		{
 			use: "deliveries ENDPOINT", short: "List the deliveries of an endpoint, also of a deleted one", method: get, path: one + "/deliveries",
-			query: filters("state", "event_type", "status_class", "idempotency_key", "since", "until"), list: deliveryColumns(),
+			query: filters("state", "event_type", "status_class", "failed_attempt", "idempotency_key", "since", "until"), list: deliveryColumns(),
 		},
 		{
 			use: "conditions", short: "Show how the endpoints of the tenant do, the worst first", method: get, path: "/v1/tenants/{tenant}/health", most: mostEndpoints,

@@ -160,3 +160,11 @@ func matches(pattern, eventType string) bool {
 	}
 	return pattern == eventType
 }
+
+// Named reports whether the text is a part of what names the endpoint for people, in any case.
+func (e *Endpoint) Named(text string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc([]string{string(e.ID), e.UID, e.URL, e.Description}, func(name string) bool {
+		return strings.Contains(strings.ToLower(name), text)
+	})
+}

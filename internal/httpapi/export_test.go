@@ -59,7 +59,7 @@ func Views() map[string]reflect.Type {
 		"Refused":            reflect.TypeFor[refusedView](),
 		"BatchResult":        reflect.TypeFor[batchView](),
 		"Event":              reflect.TypeFor[event](),
-		"EventList":          reflect.TypeFor[listView[eventView]](),
+		"EventList":          reflect.TypeFor[listView[listedEventView]](),
 		"Caller":             reflect.TypeFor[callerView](),
 		"TenantList":         reflect.TypeFor[listView[tenantView]](),
 		"Endpoint":           reflect.TypeFor[endpointView](),

@@ -23,6 +23,12 @@ type eventView struct {
 	ErasedAt       time.Time         `json:"erased_at,omitzero"` // of the payload
 }
 
+// listedEventView is an event in a list.
+type listedEventView struct {
+	eventView
+	Deliveries map[hook.State]int `json:"deliveries"` // endpoints by the state of the newest delivery
+}
+
 type deliveryView struct {
 	ID            hook.DeliveryID `json:"id"`
 	Event         hook.EventID    `json:"event_id"`
@@ -118,6 +124,10 @@ func viewEvent(e hook.Event) eventView {
 		v.Endpoints[i] = target.Endpoint
 	}
 	return v
+}
+
+func viewListedEvent(e status.ListedEvent) listedEventView {
+	return listedEventView{viewEvent(e.Event), e.States}
 }
 
 // viewDelivery returns the delivery as shown to the caller.

@@ -19,6 +19,7 @@ const (
 	stateParam    = "state"
 	typeParam     = "event_type"
 	statusParam   = "status_class"
+	failedParam   = "failed_attempt"
 	keyParam      = "idempotency_key"
 	sinceParam    = "since"
 	untilParam    = "until"
@@ -55,9 +56,9 @@ func (h *manage) listEvents(ctx context.Context, c *call) (reply, error) {
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
 	}
-	return viewList(req, func(req page.Request) (page.List[hook.Event], error) {
+	return viewList(req, func(req page.Request) (page.List[status.ListedEvent], error) {
 		return h.Status.Events(ctx, c.tenant, f, req)
-	}, viewEvent)
+	}, viewListedEvent)
 }
 
 func (h *manage) listDeliveries(ctx context.Context, c *call) (reply, error) {
@@ -74,7 +75,7 @@ func (h *manage) listDeadLetters(ctx context.Context, c *call) (reply, error) {
 
 // deliveries responds with a page of deliveries. The parameters in more narrow the given filter.
 func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilter, more ...string) (reply, error) {
-	req, values, err := pageRequest(c, append([]string{typeParam, statusParam, keyParam, sinceParam, untilParam}, more...)...)
+	req, values, err := pageRequest(c, append([]string{typeParam, statusParam, failedParam, keyParam, sinceParam, untilParam}, more...)...)
 	if err != nil {
 		return reply{}, err
 	}
@@ -86,6 +87,7 @@ func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilte
 		f.State = wrong.state(values)
 	}
 	f.Type, f.Status, f.IdempotencyKey = wrong.eventType(values), wrong.statusClass(values), wrong.given(values, keyParam)
+	f.Failed = wrong.flag(values, failedParam)
 	f.Since, f.Until = wrong.time(values, sinceParam), wrong.time(values, untilParam)
 	if len(wrong) > 0 {
 		return reply{}, hook.Invalid(wrong...)
@@ -143,6 +145,15 @@ func (errs *fieldErrors) statusClass(values url.Values) status.HTTPClass {
 		errs.add(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx")
 	}
 	return class
+}
+
+// flag returns the value of a parameter that is true or false; false if the parameter is absent.
+func (errs *fieldErrors) flag(values url.Values, name string) bool {
+	given := values.Get(name)
+	if values.Has(name) && given != "true" && given != "false" {
+		errs.add(name, "must be true or false")
+	}
+	return given == "true"
 }
 
 // time returns a time in RFC 3339, or the zero time if the parameter is absent. A time after all

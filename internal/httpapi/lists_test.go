@@ -97,6 +97,7 @@ func TestLists_invalid(t *testing.T) {
 		"/deliveries?state=queued":                invalid("state", "queued deliveries are not listed; look at their event's deliveries"),
 		"/deliveries?state=":                      invalid("state", "must be one of retrying, parked, delivered, dead, discarded, cancelled"),
 		"/deliveries?status_class=6xx":            invalid("status_class", "must be one of none, 2xx, 3xx, 4xx, 5xx"),
+		"/deliveries?failed_attempt=yes":          invalid("failed_attempt", "must be true or false"),
 		"/deliveries?endpoint=":                   invalid("endpoint", "must not be empty"),
 		"/events?since=2026-11-21T09:30:00+02:00": invalid("since", "has a space before its zone: a query decodes + as a space, so write %2B in its place"),
 		"/deliveries?since=yesterday":             invalid("since", "must be a time such as 2026-11-21T09:30:00Z"),

@@ -94,7 +94,8 @@ export interface paths {
          *
          *     A page makes at most S + E/100 + 42 requests to the table, S being the shards of the E endpoints. A page that
          *     needs more ends early, even empty, and its `next_cursor` goes on there: the list ends when `next_cursor` is null.
-         *     The smaller the number of endpoints that get the same event, the fuller the pages. For more than 1,000 shards the
+         *     The smaller the number of endpoints that get the same event, the fuller the pages; the last event of a page that
+         *     ended early may count deliveries as queued that are not. For more than 1,000 shards the
          *     list is a 400: list the deliveries of one endpoint.
          */
         get: operations["listEvents"];
@@ -1263,15 +1264,17 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find a record of the tenant by an id
+         * Find a record of the tenant by an id or a name
          * @description Finds an event, a delivery or an endpoint by the id, an endpoint by the uid, an event by the idempotency key, and,
-         *     with the scope `replay`, a replay job by the id. Names must be complete and exact.
+         *     with the scope `replay`, a replay job by the id. A text without an id also finds the first five endpoints with the
+         *     text in their uid, URL or description, in any case.
          *
          *     Quotes around the name do not matter, nor capitals in an id. `q` may also be a text with an id in it, such as an
          *     address or a part of a log line; the last id counts.
          *
          *     The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
-         *     found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table.
+         *     found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
+         *     without an id in the text it also lists the tenant's endpoints.
          */
         get: operations["searchTenant"];
         put?: never;
@@ -1290,10 +1293,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Find a record of any tenant by an id
-         * @description Finds an event, a delivery or an endpoint by the id, and a tenant by its name. Uids, idempotency keys and replay
-         *     jobs belong to a tenant: search in the tenant for them. All else is as in a search in a tenant, with 4 records at
-         *     most, in 3 requests to the table.
+         * Find a record of any tenant by an id, or tenants by a prefix
+         * @description Finds an event, a delivery or an endpoint by the id, a tenant by its name, and the first five tenants whose names
+         *     begin with a text without an id. Uids, names of endpoints, idempotency keys and replay jobs belong to a tenant:
+         *     search in the tenant for them. All else is as in a search in a tenant, with 4 records at most, in 3 requests to the
+         *     table, and two more for the tenants.
          */
         get: operations["search"];
         put?: never;
@@ -1876,7 +1880,7 @@ export interface components {
             payload: unknown;
         };
         /**
-         * @description An event without its payload.
+         * @description An event in a list, without its payload.
          * @example {
          *       "id": "evt_01jb2z8v9kfq6t3m5n7p9r1s2w",
          *       "event_type": "order.paid",
@@ -1884,6 +1888,9 @@ export interface components {
          *       "endpoints": [
          *         "ep_4n8k2r7w1q5t9x3z"
          *       ],
+         *       "deliveries": {
+         *         "delivered": 1
+         *       },
          *       "accepted_at": "2026-11-21T09:30:00.000Z",
          *       "expires_at": "2027-02-19T09:30:00.000Z"
          *     }
@@ -1897,11 +1904,22 @@ export interface components {
             trace_id?: string;
             /** @description Ids of the receiving endpoints. */
             endpoints: components["schemas"]["EndpointID"][];
+            deliveries: components["schemas"]["StateCounts"];
             accepted_at: components["schemas"]["Time"];
             /** @description The time of the erasure of the payload; absent without an erasure. */
             erased_at?: components["schemas"]["Time"];
             /** @description The time of removal of the event and the deliveries. */
             expires_at: components["schemas"]["Time"];
+        };
+        /** @description Endpoints by the state of their newest delivery of the event; deleted endpoints, and states without one, are left out. */
+        StateCounts: {
+            queued?: number;
+            retrying?: number;
+            parked?: number;
+            delivered?: number;
+            dead?: number;
+            discarded?: number;
+            cancelled?: number;
         };
         EventList: {
             data: components["schemas"]["EventSummary"][];
@@ -1944,7 +1962,7 @@ export interface components {
             kind: "event" | "delivery" | "endpoint" | "replay" | "tenant";
             id: string;
             tenant: string;
-            /** @description The type of an event, also for a delivery; the uid of an endpoint, if it has one. */
+            /** @description The type of an event, also for a delivery; the uid of an endpoint, or its URL without one. */
             name?: string;
             /** @description Of a delivery, or of a replay job. Absent for a delivery that this version cannot read. */
             state?: string;
@@ -5161,6 +5179,8 @@ export interface components {
         EventTypeFilter: string;
         /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
         StatusClass: "none" | "2xx" | "3xx" | "4xx" | "5xx";
+        /** @description true: only deliveries with a failed attempt, whatever became of them. */
+        FailedAttempt: boolean;
         /** @description Only the event with the idempotency key. */
         KeyFilter: string;
         /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. Types past the largest response are left out. */
@@ -6407,6 +6427,8 @@ export interface operations {
                 event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
                 status_class?: components["parameters"]["StatusClass"];
+                /** @description true: only deliveries with a failed attempt, whatever became of them. */
+                failed_attempt?: components["parameters"]["FailedAttempt"];
                 /** @description Only the event with the idempotency key. */
                 idempotency_key?: components["parameters"]["KeyFilter"];
                 /** @description Only what has this time or a later one. */
@@ -6591,6 +6613,8 @@ export interface operations {
                 event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
                 status_class?: components["parameters"]["StatusClass"];
+                /** @description true: only deliveries with a failed attempt, whatever became of them. */
+                failed_attempt?: components["parameters"]["FailedAttempt"];
                 /** @description Only the event with the idempotency key. */
                 idempotency_key?: components["parameters"]["KeyFilter"];
                 /** @description Only what has this time or a later one. */
@@ -7326,6 +7350,8 @@ export interface operations {
                 event_type?: components["parameters"]["EventTypeFilter"];
                 /** @description The class of the HTTP status of the last attempt; none: no response, or no attempt. */
                 status_class?: components["parameters"]["StatusClass"];
+                /** @description true: only deliveries with a failed attempt, whatever became of them. */
+                failed_attempt?: components["parameters"]["FailedAttempt"];
                 /** @description Only the event with the idempotency key. */
                 idempotency_key?: components["parameters"]["KeyFilter"];
                 /** @description Only what has this time or a later one. */

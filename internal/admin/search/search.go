@@ -1,19 +1,21 @@
 // Package search finds a record by an id, wherever somebody has it from: a log, a URL or a mail.
 //
-// A search reads records by their keys. It makes no query and no scan, so its cost does not grow
-// with the number of records.
+// A search for an id reads records by their keys, so its cost does not grow with the number of
+// records. A search for a name also lists the endpoints of one tenant, or some tenants by a prefix.
 //
 // The package changes nothing, and knows neither HTTP nor storage. Package httpapi authorizes the
 // caller before the call.
 package search
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
@@ -37,6 +39,7 @@ type Endpoints interface {
 	// EndpointByUID returns the endpoint with the uid, or CodeNotFound if the tenant has no
 	// such endpoint.
 	EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error)
+	settle.EndpointLister
 }
 
 // Tenants reads tenants.
@@ -44,6 +47,9 @@ type Tenants interface {
 	// TenantVersion returns 0 for an unknown tenant, and CodeTenantClosing during the
 	// erasure of the tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
+	// Tenants returns the known tenants with the prefix, after the given tenant, in the order of
+	// their ids, at most limit (1 to 100). The list may lag by a moment.
+	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, next hook.TenantID, err error)
 }
 
 // Jobs reads replay jobs.
@@ -78,7 +84,7 @@ type Found struct {
 	Kind   Kind
 	ID     string
 	Tenant hook.TenantID
-	Name   string    // the type of an event, also for a delivery; the uid of an endpoint; may be empty
+	Name   string    // the type of an event, also for a delivery; the uid of an endpoint, or its URL without one; may be empty
 	State  string    // of a delivery or a replay job; empty for a delivery that this build cannot read
 	At     time.Time // when it was created; zero for a tenant
 }
@@ -86,16 +92,21 @@ type Found struct {
 // Query asks for the records with a name.
 type Query struct {
 	// Text is an id, or any text that contains ids, such as a URL: the last id counts. With a
-	// tenant, the whole text is also tried as an idempotency key and as a uid.
+	// tenant, the whole text is also tried as an idempotency key and as a uid. A text without an
+	// id is also a part of the name of an endpoint, or the beginning of a tenant.
 	Text string
 	// Tenant has the records. hook.AllTenants finds records of every tenant, and tenants.
 	Tenant hook.TenantID
 	Jobs   bool // finds replay jobs, too, of one tenant, because their keys have the tenant
 }
 
-// Search returns what the text names: at most one record for each way to read the text, and at most
-// 4 in all. It reads at most 7 records, in 4 requests. It does not find expired events and deleted
-// endpoints, and records of other tenants look like unknown ids.
+// MaxNamed bounds the records found by a part of their name.
+const MaxNamed = 5
+
+// Search returns what the text names: at most one record for each way to read the text, at most 4 in
+// all, and then MaxNamed with the text in their name. It reads at most 7 records, in 4 requests; for
+// a text without an id also the tenant's endpoints, or two requests for tenants. It does not find
+// expired events and deleted endpoints, and records of other tenants look like unknown ids.
 //
 // Errors: CodeInvalid for an empty text, and for more than MaxText bytes.
 func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
@@ -105,12 +116,16 @@ func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
 	}
 	l := lookup{Searcher: s, tenant: q.Tenant, jobs: q.Jobs, id: lastID(text), names: namesIn(text)}
 	var all []Found
-	for _, find := range []func(context.Context) ([]Found, error){l.events, l.endpoints, l.job, l.knownTenant} {
+	for _, find := range []func(context.Context) ([]Found, error){l.events, l.endpoints, l.job, l.knownTenant, l.named} {
 		found, err := find(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("search: %w", err)
 		}
-		all = append(all, found...)
+		for _, f := range found {
+			if !slices.ContainsFunc(all, func(g Found) bool { return g.Kind == f.Kind && g.ID == f.ID }) {
+				all = append(all, f)
+			}
+		}
 	}
 	return all, nil
 }
@@ -269,7 +284,11 @@ func (l *lookup) endpoint(e hook.Endpoint, err error) ([]Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read endpoint: %w", err)
 	}
-	return []Found{{Kind: KindEndpoint, ID: string(e.ID), Tenant: e.Tenant, Name: e.UID, At: e.CreatedAt}}, nil
+	return []Found{foundEndpoint(e)}, nil
+}
+
+func foundEndpoint(e hook.Endpoint) Found {
+	return Found{Kind: KindEndpoint, ID: string(e.ID), Tenant: e.Tenant, Name: cmp.Or(e.UID, e.URL), At: e.CreatedAt}
 }
 
 // job returns the replay job with the id, in one read.
@@ -301,4 +320,50 @@ func (l *lookup) knownTenant(ctx context.Context) ([]Found, error) {
 		return nil, nil
 	}
 	return []Found{{Kind: KindTenant, ID: string(tenant), Tenant: tenant}}, nil
+}
+
+// named returns the endpoints of the tenant with the text in their names, those that begin with it
+// first, or the tenants that begin with it. A text with an id names a record, and nothing else.
+func (l *lookup) named(ctx context.Context) ([]Found, error) {
+	text := l.names[0]
+	if l.id != (id{}) {
+		return nil, nil
+	}
+	if l.tenant == hook.AllTenants {
+		return l.tenants(ctx, text)
+	}
+	all, err := l.Endpoints.Endpoints(ctx, l.tenant)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints: %w", err)
+	}
+	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return !e.Named(text) })
+	slices.SortStableFunc(all, func(a, b hook.Endpoint) int { return cmp.Compare(rank(a, text), rank(b, text)) })
+	var found []Found
+	for _, e := range all[:min(len(all), MaxNamed)] {
+		found = append(found, foundEndpoint(e))
+	}
+	return found, nil
+}
+
+// rank is smaller for an endpoint whose uid begins with the text.
+func rank(e hook.Endpoint, text string) int {
+	if strings.HasPrefix(strings.ToLower(e.UID), strings.ToLower(text)) {
+		return 0
+	}
+	return 1
+}
+
+func (l *lookup) tenants(ctx context.Context, prefix string) ([]Found, error) {
+	if _, err := hook.ParseTenantID(prefix); err != nil {
+		return nil, nil //nolint:nilerr // no tenant begins with the text
+	}
+	known, _, err := l.Tenants.Tenants(ctx, prefix, "", MaxNamed)
+	if err != nil {
+		return nil, fmt.Errorf("list tenants: %w", err)
+	}
+	var found []Found
+	for _, t := range known {
+		found = append(found, Found{Kind: KindTenant, ID: string(t.ID), Tenant: t.ID})
+	}
+	return found, nil
 }

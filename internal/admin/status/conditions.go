@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +71,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return !names(&e, search) })
+	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return !e.Named(search) })
 	ids := make([]hook.EndpointID, len(endpoints))
 	for i, e := range endpoints {
 		ids[i] = e.ID
@@ -107,14 +106,6 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	}
 	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
 	return h, r.addWaiting(ctx, &h, records, mean)
-}
-
-// names reports whether the text is a part of what names the endpoint for people.
-func names(e *hook.Endpoint, text string) bool {
-	text = strings.ToLower(text)
-	return slices.ContainsFunc([]string{string(e.ID), e.UID, e.URL, e.Description}, func(name string) bool {
-		return strings.Contains(strings.ToLower(name), text)
-	})
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that

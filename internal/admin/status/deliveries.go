@@ -16,6 +16,7 @@ type DeliveryFilter struct {
 	State          hook.State
 	Type           string    // of the event
 	Status         HTTPClass // of the last attempt
+	Failed         bool      // only those with a failed attempt
 	IdempotencyKey string    // of the event
 	Since          time.Time // inclusive
 	Until          time.Time // exclusive
@@ -50,7 +51,13 @@ func classOf(status int) HTTPClass {
 // the endpoint and the times.
 func (f DeliveryFilter) selects(d hook.Delivery) bool {
 	return (f.State == 0 || d.State == f.State) && (f.Type == "" || d.EventType == f.Type) &&
-		(f.Status == "" || classOf(d.Last.Status) == f.Status)
+		(f.Status == "" || classOf(d.Last.Status) == f.Status) && (!f.Failed || failedOnce(d))
+}
+
+// failedOnce reports whether an attempt of the delivery failed: all attempts but the last one
+// failed.
+func failedOnce(d hook.Delivery) bool {
+	return d.Attempts > 1 || d.Attempts == 1 && d.Last.Class != hook.ClassDelivered
 }
 
 // scope names the list, for cursors.
@@ -59,7 +66,11 @@ func (f DeliveryFilter) scope(tenant hook.TenantID, endpoint hook.EndpointID) st
 	if f.State != 0 {
 		state = f.State.String()
 	}
-	return page.Scope("deliveries", string(tenant), string(endpoint), state, f.Type, string(f.Status), f.IdempotencyKey, bound(f.Since), bound(f.Until))
+	parts := []string{"deliveries", string(tenant), string(endpoint), state, f.Type, string(f.Status), f.IdempotencyKey, bound(f.Since), bound(f.Until)}
+	if f.Failed {
+		parts = append(parts, "failed")
+	}
+	return page.Scope(parts...)
 }
 
 // bound returns the text of a bound of times in a scope.
@@ -108,7 +119,7 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 			Field: "endpoint", Message: fmt.Sprintf("is needed: the list would look at %d lists of shards, and at most %d are merged", len(parts), maxParts),
 		})
 	}
-	narrow := f.Type != "" || f.Status != "" || f.State == hook.StateDelivered
+	narrow := f.Type != "" || f.Status != "" || f.Failed || f.State == hook.StateDelivered
 	m := newMerge(r.sources(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
 	l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
 	data, next, err := l.read(ctx, p.Limit)

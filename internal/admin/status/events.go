@@ -22,6 +22,15 @@ func (f EventFilter) selects(e hook.Event) bool {
 	return (f.Type == "" || e.Type == f.Type) && !e.AcceptedAt.Before(f.Since) && (f.Until.IsZero() || e.AcceptedAt.Before(f.Until))
 }
 
+// ListedEvent is an event in a list, with the states of its deliveries.
+type ListedEvent struct {
+	hook.Event
+
+	// States counts the endpoints by the state of the newest delivery of the event. Deliveries of
+	// deleted endpoints are left out.
+	States map[hook.State]int
+}
+
 func (f EventFilter) scope(tenant hook.TenantID) string {
 	return page.Scope("events", string(tenant), f.Type, f.IdempotencyKey, bound(f.Since), bound(f.Until))
 }
@@ -33,26 +42,28 @@ func (f EventFilter) scope(tenant hook.TenantID) string {
 //
 // A page makes at most one request for each shard of the endpoints, one per 100
 // endpoints, hook.UntargetedShards and moreRequests. A page that needs more ends early,
-// even empty, with a cursor that goes on there.
+// even empty, with a cursor that goes on there. The states take no request more: the merge
+// passes all deliveries of an event. Those of the last event of a page that ends early may be
+// incomplete, and count as queued.
 //
 // Errors: CodeInvalid for endpoints with more than maxParts shards together, and for a
 // cursor of another list.
-func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter, p page.Request) (page.List[hook.Event], error) {
+func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter, p page.Request) (page.List[ListedEvent], error) {
 	scope := f.scope(tenant)
 	after, err := openPosition(scope, p.Cursor)
 	if err != nil {
-		return page.List[hook.Event]{}, err
+		return page.List[ListedEvent]{}, err
 	}
 	if f.IdempotencyKey != "" {
 		return r.keyedEvent(ctx, tenant, f, after)
 	}
 	targets, _, err := r.listed(ctx, tenant, "")
 	if err != nil {
-		return page.List[hook.Event]{}, err
+		return page.List[ListedEvent]{}, err
 	}
 	parts := DeliveryFilter{}.parts(targets)
 	if len(parts) > maxParts {
-		return page.List[hook.Event]{}, &hook.Error{Code: hook.CodeInvalid, Message: fmt.Sprintf(
+		return page.List[ListedEvent]{}, &hook.Error{Code: hook.CodeInvalid, Message: fmt.Sprintf(
 			"the endpoints of the tenant have %d shards, and a list of events merges at most %d; list the deliveries of one endpoint instead", len(parts), maxParts)}
 	}
 	sources := r.sources(parts)
@@ -66,12 +77,15 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 		}})
 	}
 	m := newMerge(sources, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(sources), f.Type != ""))
-	l := eventPage{Reader: r, tenant: tenant, filter: f, merge: m}
+	l := eventPage{Reader: r, tenant: tenant, filter: f, merge: m, states: newStates(targets)}
 	data, next, err := l.read(ctx, p.Limit)
 	if err != nil {
-		return page.List[hook.Event]{}, fmt.Errorf("list events of tenant %s: %w", tenant, err)
+		return page.List[ListedEvent]{}, fmt.Errorf("list events of tenant %s: %w", tenant, err)
 	}
-	return page.List[hook.Event]{Data: data, Next: newCursor(scope, next)}, nil
+	for i, e := range data {
+		data[i].States = l.states.of(e.Event)
+	}
+	return page.List[ListedEvent]{Data: data, Next: newCursor(scope, next)}, nil
 }
 
 // eventLooks returns the numbers of rows to request. An event may have a row in each part, so a
@@ -86,17 +100,25 @@ func eventLooks(limit, n int, narrow bool) looks {
 }
 
 // keyedEvent returns the event with the idempotency key.
-func (r *Reader) keyedEvent(ctx context.Context, tenant hook.TenantID, f EventFilter, after *Position) (page.List[hook.Event], error) {
+func (r *Reader) keyedEvent(ctx context.Context, tenant hook.TenantID, f EventFilter, after *Position) (page.List[ListedEvent], error) {
 	e, err := r.Event(ctx, tenant, hook.KeyedEventID(tenant, f.IdempotencyKey))
 	unknown := err != nil && hook.CodeOf(err) == hook.CodeNotFound
 	if err != nil && !unknown {
-		return page.List[hook.Event]{}, err
+		return page.List[ListedEvent]{}, err
 	}
 	if unknown || after != nil || !f.selects(e) || r.expired(e.ExpiresAt) {
-		return page.List[hook.Event]{}, nil
+		return page.List[ListedEvent]{}, nil
+	}
+	deliveries, err := r.History.Deliveries(ctx, e)
+	if err != nil {
+		return page.List[ListedEvent]{}, fmt.Errorf("read deliveries of event %s: %w", e.ID, err)
+	}
+	states := newStates(e.Targets)
+	for _, d := range deliveries {
+		states.add(d)
 	}
 	e.Payload = nil
-	return page.List[hook.Event]{Data: []hook.Event{e}}, nil
+	return page.List[ListedEvent]{Data: []ListedEvent{{Event: e, States: states.of(e)}}}, nil
 }
 
 // eventPage reads a page of events.
@@ -106,10 +128,11 @@ type eventPage struct {
 	tenant hook.TenantID
 	filter EventFilter
 	merge  *merge
+	states states
 }
 
 // read returns at most limit events, and the position for the next page; nil at the end.
-func (l eventPage) read(ctx context.Context, limit int) (data []hook.Event, next *Position, err error) {
+func (l eventPage) read(ctx context.Context, limit int) (data []ListedEvent, next *Position, err error) {
 	var last Position // of the last event looked at
 	for len(data) <= limit {
 		positions, short, err := l.take(ctx, limit+1-len(data), &last)
@@ -120,7 +143,9 @@ func (l eventPage) read(ctx context.Context, limit int) (data []hook.Event, next
 		if err != nil {
 			return nil, nil, err
 		}
-		data = append(data, events...)
+		for _, e := range events {
+			data = append(data, ListedEvent{Event: e})
+		}
 		if len(data) > limit {
 			break
 		}
@@ -138,7 +163,7 @@ func (l eventPage) read(ctx context.Context, limit int) (data []hook.Event, next
 			return data, &last, nil
 		}
 	}
-	return data[:limit], new(eventPosition(data[limit-1])), nil
+	return data[:limit], new(eventPosition(data[limit-1].Event)), nil
 }
 
 func eventPosition(e hook.Event) Position {
@@ -156,6 +181,7 @@ func (l eventPage) take(ctx context.Context, n int, last *Position) (positions [
 		}
 		short = len(rows) < want
 		for _, row := range rows {
+			l.states.add(row.Delivery)
 			position := Position{At: row.At, DeliveryID: hook.DeliveryID{Event: row.Event}}
 			if position == *last {
 				continue

@@ -2,6 +2,7 @@ package status_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -46,7 +47,9 @@ func (b *bundle) eventsOf(t *testing.T, f status.EventFilter, limit int) []hook.
 	t.Helper()
 
 	var ids []hook.EventID
-	for _, e := range all(t, limit, func(p page.Request) (page.List[hook.Event], error) { return b.Events(t.Context(), tenant, f, p) }) {
+	for _, e := range all(t, limit, func(p page.Request) (page.List[status.ListedEvent], error) {
+		return b.Events(t.Context(), tenant, f, p)
+	}) {
 		ids = append(ids, e.ID)
 	}
 	return ids
@@ -58,6 +61,7 @@ type crowd struct {
 	*bundle
 	endpoints []hook.Endpoint
 	stored    []hook.Delivery
+	saved     []hook.Delivery // the queued ones, too
 	events    []hook.Event
 }
 
@@ -92,9 +96,18 @@ func newCrowd(t *testing.T, seed uint64) crowd {
 			for generation := range 1 + random.IntN(2) {
 				d.ID.Generation, d.CreatedAt = generation+1, e.AcceptedAt.Add(time.Duration(generation)*time.Duration(random.IntN(9))*time.Minute)
 				d.State, d.Attempts, d.Last = states[random.IntN(len(states))], 1, hook.Outcome{Class: hook.ClassUnavailable, Status: []int{0, 204, 404, 503}[random.IntN(4)]}
+				if d.Last.Status == 204 {
+					d.Last.Class = hook.ClassDelivered
+				}
+				if random.IntN(5) == 0 {
+					d.Replayed = hook.Replayed{Generation: d.ID.Generation + 1, At: c.now}
+				} else {
+					d.Replayed = hook.Replayed{}
+				}
 				if err := c.store.SaveDelivery(t.Context(), d, nil); err != nil {
 					t.Fatalf("SaveDelivery = %v", err)
 				}
+				c.saved = append(c.saved, d)
 				if d.State != hook.StateQueued { // no list has it
 					c.stored = append(c.stored, d)
 				}
@@ -118,7 +131,7 @@ func (c crowd) want(f status.DeliveryFilter) []hook.DeliveryID {
 		}
 		class := map[int]status.HTTPClass{0: "none", 2: "2xx", 4: "4xx", 5: "5xx"}[d.Last.Status/100]
 		if (f.Endpoint == "" || string(d.ID.Endpoint) == f.Endpoint) && (f.State == 0 || d.State == f.State) && (f.Type == "" || d.EventType == f.Type) &&
-			(f.Status == "" || class == f.Status) && !at.Time().Before(f.Since) && (f.Until.IsZero() || at.Time().Before(f.Until)) {
+			(f.Status == "" || class == f.Status) && (!f.Failed || d.Last.Class != hook.ClassDelivered) && !at.Time().Before(f.Since) && (f.Until.IsZero() || at.Time().Before(f.Until)) {
 			list = append(list, listed{at, d.ID})
 		}
 	}
@@ -141,7 +154,7 @@ func TestReader_Deliveries(t *testing.T) {
 				for _, eventType := range []string{"", "b"} {
 					for _, class := range []status.HTTPClass{"", status.HTTPNone, status.HTTP5xx} {
 						for _, since := range []time.Time{{}, c.now.Add(-9 * time.Minute)} {
-							f := status.DeliveryFilter{Endpoint: endpoint, State: state, Type: eventType, Status: class, Since: since}
+							f := status.DeliveryFilter{Endpoint: endpoint, State: state, Type: eventType, Status: class, Since: since, Failed: state == 0 && class == ""}
 							if !since.IsZero() {
 								f.Until = c.now.Add(-3 * time.Minute)
 							}
@@ -184,6 +197,49 @@ func TestReader_Events(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestReader_Events_states compares the states of listed events with those of all their records.
+func TestReader_Events_states(t *testing.T) {
+	t.Parallel()
+
+	for seed := range uint64(4) {
+		c := newCrowd(t, seed)
+		if err := c.admin.Delete(t.Context(), tenant, string(c.endpoints[5].ID), 0); err != nil {
+			t.Fatalf("Delete = %v", err)
+		}
+		for _, limit := range []int{1, 7, 100} {
+			for _, e := range all(t, limit, func(p page.Request) (page.List[status.ListedEvent], error) {
+				return c.Events(t.Context(), tenant, status.EventFilter{}, p)
+			}) {
+				if want := c.states(e.Event); !maps.Equal(e.States, want) {
+					t.Errorf("seed %d: Events(), in pages of %d, says %v of %s; want %v", seed, limit, e.States, e.ID, want)
+				}
+			}
+		}
+	}
+}
+
+// states counts the event's targets by the state of the newest delivery, but for the deleted one.
+func (c crowd) states(e hook.Event) map[hook.State]int {
+	newest := make(map[hook.EndpointID]hook.Delivery)
+	for _, d := range c.saved {
+		if d.ID.Event == e.ID {
+			newest[d.ID.Endpoint] = d // in the order of generations
+		}
+	}
+	counts := make(map[hook.State]int)
+	for _, target := range e.Targets {
+		d := newest[target.Endpoint]
+		switch {
+		case target.Endpoint == c.endpoints[5].ID:
+		case d.Replayed.Generation != 0:
+			counts[hook.StateQueued]++
+		default:
+			counts[d.State]++
+		}
+	}
+	return counts
 }
 
 // TestReader_Events_key finds a queued event by its idempotency key.
@@ -506,7 +562,7 @@ func TestReader_lists_endEarly(t *testing.T) {
 	if len(seen) != events/100 || pages < 2 {
 		t.Errorf("%d deliveries on %d pages; want %d, and a short page", len(seen), pages, events/100)
 	}
-	for _, e := range all(t, 100, func(p page.Request) (page.List[hook.Event], error) {
+	for _, e := range all(t, 100, func(p page.Request) (page.List[status.ListedEvent], error) {
 		defer count()
 		return r.Events(t.Context(), tenant, status.EventFilter{Type: "type.7"}, p)
 	}) {
