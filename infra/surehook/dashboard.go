@@ -28,7 +28,6 @@ type View int
 const (
 	ViewLines   View = iota
 	ViewStacked      // stacked lines
-	ViewBars         // one bar per metric over the whole time range
 	ViewNumbers      // the latest values
 )
 
@@ -92,10 +91,6 @@ func (w Widget) render() awscloudwatch.IWidget {
 	if len(w.Right) > 0 {
 		props.Right = &w.Right
 		props.RightYAxis = &awscloudwatch.YAxisProps{Min: number(0), ShowUnits: jsii.Bool(false)}
-	}
-	if w.View == ViewBars {
-		props.View = awscloudwatch.GraphWidgetView_BAR
-		props.SetPeriodToTimeRange = jsii.Bool(true)
 	}
 	if w.Limit > 0 {
 		props.LeftAnnotations = &[]*awscloudwatch.HorizontalAnnotation{{Value: &w.Limit, Label: jsii.String("alarm"), Color: awscloudwatch.Color_RED()}}

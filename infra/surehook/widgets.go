@@ -1,7 +1,6 @@
 package surehook
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -12,15 +11,12 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// maxAttempts is the most attempts of a delivery.
-const maxAttempts = 21
-
 // outcomes returns the outcome classes of attempts: the values of the dimension
 // names.MetricOutcome.
 func outcomes() []string {
 	return []string{
 		"delivered", "unavailable", "throttled", "timeout", "dns", "connect",
-		"reset", "tls", "blocked", "gone", "refused", "redirect", "task", "transformation",
+		"reset", "tls", "blocked", "gone", "refused", "redirect", "token", "transformation",
 	}
 }
 
@@ -115,36 +111,33 @@ func percentiles(of func(statistic string) awscloudwatch.Metric) metrics {
 }
 
 func attemptRow(p plan) []Widget {
-	var byOutcome, byNumber metrics
+	var byOutcome metrics
 	for _, outcome := range outcomes() {
 		byOutcome = append(byOutcome, labelled(outcome, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, outcome)))
 	}
-	for n := 1; n <= maxAttempts; n++ {
-		number := strconv.Itoa(n)
-		byNumber = append(byNumber, labelled(number, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricNumber, number)))
-	}
 	return []Widget{
 		{Title: "Attempts by outcome", Width: 12, Unit: "attempts", View: ViewStacked, Left: byOutcome},
-		{Title: "Retries: attempts by number, over the time shown", Width: 12, Unit: "attempts", View: ViewBars, Left: byNumber},
+		{Title: "Throughput", Width: 12, Unit: "count", Left: append(metrics{p.accepted()}, p.sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
 	}
 }
 
 func circuitRow(p plan) []Widget {
-	sums := func(all ...string) metrics {
-		var made metrics
-		for _, name := range all {
-			made = append(made, p.own(name, "Sum", metricPeriod))
-		}
-		return made
-	}
 	return []Widget{
 		{
-			Title: "Circuits: open (left), opened (right)", Width: 8, Unit: "circuits",
-			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: sums(names.MetricCircuits),
+			Title: "Circuits: open (left), opened (right)", Width: 12, Unit: "circuits",
+			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: p.sums(names.MetricCircuits),
 		},
-		{Title: "Parked and retried", Width: 8, Unit: "deliveries", Left: sums(names.MetricParked, names.MetricRetried)},
-		{Title: "Throughput", Width: 8, Unit: "count", Left: append(metrics{p.accepted()}, sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
+		{Title: "Parked and retried", Width: 12, Unit: "deliveries", Left: p.sums(names.MetricParked, names.MetricRetried)},
 	}
+}
+
+// sums returns the sums of our metrics with the names.
+func (p plan) sums(all ...string) metrics {
+	var made metrics
+	for _, name := range all {
+		made = append(made, p.own(name, "Sum", metricPeriod))
+	}
+	return made
 }
 
 func functionRow(p plan) []Widget {

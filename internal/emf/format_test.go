@@ -121,7 +121,7 @@ func identity(root map[string]jsontext.Value, set []string) (string, error) {
 	by := ""
 	for _, name := range set {
 		switch name {
-		case names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricRegion, names.MetricQueue:
+		case names.MetricEnvironment, names.MetricOutcome, names.MetricRegion, names.MetricQueue:
 		default:
 			return "", fmt.Errorf("dimension %s is not one of those with few values", name)
 		}

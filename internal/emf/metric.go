@@ -2,7 +2,6 @@ package emf
 
 import (
 	"log/slog"
-	"strconv"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -14,7 +13,7 @@ type Metric struct {
 	name   string
 	unit   unit
 	values []int64
-	by     []Dimension
+	by     Dimension
 }
 
 // unit is a CloudWatch unit.
@@ -56,26 +55,20 @@ func Milliseconds(name string, ds ...time.Duration) Metric {
 	return m
 }
 
-// By returns the metric with the dimensions ds, in place of those of an earlier call. CloudWatch
-// then records the metric once for the environment alone, and once for the environment with each
-// dimension. Dimensions are not combined with each other. All metrics of a line share one value per
-// dimension.
-func (m Metric) By(ds ...Dimension) Metric {
-	m.by = ds
+// By returns the metric with the dimension d, in place of that of an earlier call. CloudWatch then
+// records the metric once for the environment alone, and once for the environment with the
+// dimension. All metrics of a line share one value per dimension.
+func (m Metric) By(d Dimension) Metric {
+	m.by = d
 	return m
 }
 
-// Dimension is a dimension of a metric with a value, from Outcome, Number, Queue or Region.
+// Dimension is a dimension of a metric with a value, from Outcome, Queue, Resource or Region.
 // The zero Dimension is empty.
 type Dimension struct{ name, value string }
 
 // Outcome returns the dimension for the class of an attempt.
 func Outcome(c hook.Class) Dimension { return Dimension{names.MetricOutcome, c.String()} }
-
-// Number returns the dimension for the number of an attempt, clamped to 1 to hook.MaxAttempts.
-func Number(n int) Dimension {
-	return Dimension{names.MetricNumber, strconv.Itoa(min(max(n, 1), hook.MaxAttempts))}
-}
 
 // Queue returns the dimension for the name of a queue.
 func Queue(name string) Dimension { return Dimension{names.MetricQueue, name} }

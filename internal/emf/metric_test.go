@@ -36,7 +36,7 @@ func attempted() []slog.Attr {
 // ofAttempt are the metrics of the same attempt.
 func ofAttempt() []emf.Metric {
 	return []emf.Metric{
-		emf.Count(names.MetricAttempts, 1).By(emf.Outcome(hook.ClassDelivered), emf.Number(3)),
+		emf.Count(names.MetricAttempts, 1).By(emf.Outcome(hook.ClassDelivered)),
 		emf.Milliseconds(names.MetricAttemptTime, 912*time.Millisecond),
 		emf.Count(names.MetricDelivered, 1),
 		emf.Milliseconds(names.MetricLatency, 330_912*time.Millisecond),
@@ -70,12 +70,6 @@ func TestSet_Append(t *testing.T) {
 		{name: "by the zero class", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Outcome(0))}, want: metrics{
 			"attempts environment=prod Count": 1, "attempts environment=prod outcome=unknown Count": 1,
 		}},
-		{name: "by a number of less than one", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Number(0))}, want: metrics{
-			"attempts environment=prod Count": 1, "attempts environment=prod number=1 Count": 1,
-		}},
-		{name: "by a number past the last", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Number(hook.MaxAttempts + 1))}, want: metrics{
-			"attempts environment=prod Count": 1, "attempts environment=prod number=21 Count": 1,
-		}},
 		{name: "by region", line: []slog.Attr{slog.String(names.LogRegion, "us-east-1")}, ms: []emf.Metric{emf.Count("n", 1).By(emf.Region("us-east-1"))}, want: metrics{
 			"n environment=prod Count": 1, "n environment=prod region=us-east-1 Count": 1,
 		}},
@@ -83,7 +77,6 @@ func TestSet_Append(t *testing.T) {
 			"n environment=prod Count": 1, "n environment=prod queue=prod-retry Count": 1,
 		}},
 		{name: "by the own region", line: []slog.Attr{slog.String(names.LogRegion, "")}, ms: []emf.Metric{emf.Count("n", 1).By(emf.Region(""))}, want: metrics{"n environment=prod Count": 1}},
-		{name: "by no dimensions", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{}).By()}, want: metrics{"attempts environment=prod Count": 1}},
 		{name: "by the zero dimension", line: nil, ms: []emf.Metric{emf.Count("attempts", 1).By(emf.Dimension{})}, want: metrics{"attempts environment=prod Count": 1}},
 		{name: "fields of the line win", line: []slog.Attr{slog.Int64("duration_ms", 7), slog.String("outcome", "reset")}, ms: []emf.Metric{
 			emf.Milliseconds("duration_ms", time.Second), emf.Count("attempts", 1).By(emf.Outcome(hook.ClassTimeout)),
@@ -95,7 +88,6 @@ func TestSet_Append(t *testing.T) {
 		{name: "all of an attempt", line: attempted(), ms: ofAttempt(), want: metrics{
 			"attempts environment=prod Count":                   1,
 			"attempts environment=prod outcome=delivered Count": 1,
-			"attempts environment=prod number=3 Count":          1,
 			"duration_ms environment=prod Milliseconds":         912,
 			"delivered environment=prod Count":                  1,
 			"latency_ms environment=prod Milliseconds":          330_912,
@@ -124,10 +116,10 @@ func TestSet_Append_bytes(t *testing.T) {
 
 	const want = `"tenant":"acme","endpoint_id":"ep_a","attempt":3,"outcome":"delivered","status":200,"duration_ms":912,"latency_ms":330912,"decision":"delivered",` +
 		`"_aws":{"Timestamp":1772627820000,"CloudWatchMetrics":[` +
-		`{"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"],["environment","number"]],"Metrics":[{"Name":"attempts","Unit":"Count"}]},` +
+		`{"Namespace":"Surehook","Dimensions":[["environment"],["environment","outcome"]],"Metrics":[{"Name":"attempts","Unit":"Count"}]},` +
 		`{"Namespace":"Surehook","Dimensions":[["environment"]],"Metrics":[{"Name":"duration_ms","Unit":"Milliseconds"},{"Name":"delivered","Unit":"Count"},` +
 		`{"Name":"latency_ms","Unit":"Milliseconds"},{"Name":"retried","Unit":"Count"}]}]},` +
-		`"attempts":1,"number":"3","delivered":1,"retried":1,"environment":"prod","requestId":"8286a188-ba32-4475-8077-530cd35c09a9"}` + "\n"
+		`"attempts":1,"delivered":1,"retried":1,"environment":"prod","requestId":"8286a188-ba32-4475-8077-530cd35c09a9"}` + "\n"
 	line := written(set.Append(attempted(), at, ofAttempt()...))
 	const head = `{"timestamp":`
 	if string(line[:len(head)]) != head {
@@ -176,7 +168,7 @@ func TestNames(t *testing.T) {
 	t.Parallel()
 
 	all := []string{
-		names.MetricEnvironment, names.MetricOutcome, names.MetricNumber, names.MetricAccepted, names.MetricWarned, names.MetricAttempts,
+		names.MetricEnvironment, names.MetricOutcome, names.MetricAccepted, names.MetricWarned, names.MetricAttempts,
 		names.MetricAttemptTime, names.MetricDelivered, names.MetricLatency, names.MetricDead, names.MetricParked,
 		names.MetricRetried, names.MetricCircuits, names.MetricOpenCircuits, names.MetricOpenLetters, names.MetricSwept,
 		"_aws", "timestamp", "time", "level", "message", "msg", "requestId",
@@ -221,9 +213,7 @@ func picked(b byte, i int, n int64) emf.Metric {
 	m := []emf.Metric{
 		emf.Count(name, int(n)), emf.Gauge(name, int(n)), emf.Milliseconds(name, time.Duration(n)),
 	}[i%3]
-	return m.By([][]emf.Dimension{
-		nil, {emf.Number(int(n))}, {emf.Outcome(hook.Class(b))}, {emf.Outcome(hook.Class(b)), emf.Number(int(b))}, {{}},
-	}[int(b)%5]...)
+	return m.By([]emf.Dimension{{}, emf.Outcome(hook.Class(b)), emf.Queue(name)}[int(b)%3])
 }
 
 func BenchmarkSet_Append(b *testing.B) {

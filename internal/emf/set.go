@@ -33,15 +33,15 @@ func (s Set) Append(line []slog.Attr, now time.Time, ms ...Metric) []slog.Attr {
 			continue
 		}
 		line = add(line, m.attr())
-		if d := []definition{{m.name, m.unit}}; len(m.by) > 0 {
-			line = addAll(line, m.by)
-			directives = append(directives, newDirective(dimensions(m.by), d))
+		if d := []definition{{m.name, m.unit}}; m.by.name != "" {
+			line = add(line, m.by.attr())
+			directives = append(directives, newDirective(d, m.by))
 		} else {
 			plain = append(plain, d...)
 		}
 	}
 	for some := range slices.Chunk(plain, maxMetrics) {
-		directives = append(directives, newDirective(dimensions(nil), some))
+		directives = append(directives, newDirective(some, Dimension{}))
 	}
 	if len(directives) == 0 {
 		return line[:own]
@@ -57,26 +57,6 @@ func add(line []slog.Attr, a slog.Attr) []slog.Attr {
 		return line
 	}
 	return append(line, a)
-}
-
-func addAll(line []slog.Attr, ds []Dimension) []slog.Attr {
-	for _, d := range ds {
-		if d.name != "" {
-			line = add(line, d.attr())
-		}
-	}
-	return line
-}
-
-// dimensions returns the sets of dimensions: the environment, and the environment with each of the others.
-func dimensions(ds []Dimension) [][]string {
-	sets := [][]string{{names.MetricEnvironment}}
-	for _, d := range ds {
-		if d.name != "" {
-			sets = append(sets, []string{names.MetricEnvironment, d.name})
-		}
-	}
-	return sets
 }
 
 // The member _aws of a line, with the names of the Embedded Metric Format.
@@ -96,6 +76,12 @@ type (
 	}
 )
 
-func newDirective(sets [][]string, metrics []definition) directive {
+// newDirective returns the directive for the metrics by the environment, and by the environment with
+// the other dimension unless that is empty.
+func newDirective(metrics []definition, by Dimension) directive {
+	sets := [][]string{{names.MetricEnvironment}}
+	if by.name != "" {
+		sets = append(sets, []string{names.MetricEnvironment, by.name})
+	}
 	return directive{Namespace: names.MetricNamespace, Dimensions: sets, Metrics: metrics}
 }

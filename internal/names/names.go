@@ -82,7 +82,6 @@ const (
 	MetricNamespace    = "Surehook"
 	MetricEnvironment  = "environment" // dimension of every metric: the prefix of the stack
 	MetricOutcome      = LogOutcome    // second dimension of MetricAttempts: a class of attempts
-	MetricNumber       = "number"      // second dimension of MetricAttempts: "1" to "21", as text
 	MetricAccepted     = "accepted"    // events; counted from log lines by a filter, in the namespace of the stack
 	MetricWarned       = "warned"      // accepted events that do not fit their event type; counted like MetricAccepted
 	MetricAttempts     = "attempts"    // requests

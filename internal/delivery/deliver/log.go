@@ -69,18 +69,14 @@ func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
 	return attrs
 }
 
-// logMetrics writes the metrics of a batch: one line with the totals and the first pair of
-// class and attempt number, and one line for each further pair. Most batches have one pair.
+// logMetrics writes the metrics of a batch: one line with the totals and the first class of
+// attempts, and one line for each further class. Most batches have one.
 func (d *Deliverer) logMetrics(ctx context.Context, all []*job) {
 	if d.Metrics.Environment == "" || len(all) == 0 {
 		return
 	}
-	type kind struct {
-		class  hook.Class
-		number int
-	}
 	var (
-		kinds           = make(map[kind]int)
+		classes         = make(map[hook.Class]int)
 		states          = make(map[hook.State]int)
 		took, latencies []time.Duration
 		retried         int
@@ -100,7 +96,7 @@ func (d *Deliverer) logMetrics(ctx context.Context, all []*job) {
 		if r.Shared {
 			continue
 		}
-		kinds[kind{r.Class, r.Number}]++
+		classes[r.Class]++
 		took = append(took, r.Duration)
 		if r.Number > 1 {
 			retried++
@@ -114,8 +110,8 @@ func (d *Deliverer) logMetrics(ctx context.Context, all []*job) {
 		emf.Milliseconds(names.MetricAttemptTime, took...),
 		emf.Milliseconds(names.MetricLatency, latencies...),
 	}
-	for k, n := range kinds {
-		ms = append(ms, emf.Count(names.MetricAttempts, n).By(emf.Outcome(k.class), emf.Number(k.number)))
+	for class, n := range classes {
+		ms = append(ms, emf.Count(names.MetricAttempts, n).By(emf.Outcome(class)))
 		d.writeMetrics(ctx, ms)
 		ms = nil
 	}

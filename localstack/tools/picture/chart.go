@@ -100,30 +100,6 @@ func drawStack(c *canvas, all []series, p place, top float64) {
 	}
 }
 
-// drawBars draws one bar per metric, with the sum of the metric's values.
-func drawBars(c *canvas, v *Values, w Widget, p place) {
-	all := v.allSeries(w.Left)
-	sums := make([]series, len(all))
-	for i, s := range all {
-		sum := 0.0
-		for n := range s.values {
-			sum += at(s, n)
-		}
-		sums[i] = series{label: s.label, values: []float64{sum}}
-	}
-	top := ceiling(sums)
-	c.text(p.x-30, p.y-10, 10, faint, "start", w.Unit)
-	width := p.w / float64(len(sums))
-	for i, s := range sums {
-		h := p.h * s.values[0] / top
-		x := p.x + float64(i)*width
-		c.rect(x+width*0.15, p.y+p.h-h, width*0.7, h, palette(i), "none")
-		c.text(x+width/2, p.y+p.h-h-5, 10, ink, "middle", figure(s.values[0]))
-		c.text(x+width/2, p.y+p.h+15, 11, ink, "middle", s.label)
-	}
-	c.line(p.x, p.y+p.h, p.x+p.w, p.y+p.h, faint, "")
-}
-
 // share is the position of the step on the axis.
 func share(i, steps int) float64 { return (float64(i) + 0.5) / float64(steps) }
 

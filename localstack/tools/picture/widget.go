@@ -19,8 +19,6 @@ func (v *Values) draw(c *canvas, w Widget, p place) {
 		c.text(p.x+10, p.y+38, 12, faint, "start", "from AWS, not on this machine")
 	case w.View == "singleValue":
 		c.text(p.x+10, p.y+66, 34, ink, "start", figure(v.allSeries(w.Left)[0].last()))
-	case w.View == "bar":
-		drawBars(c, v, w, inner(p))
 	default:
 		drawLines(c, v, w, inner(p))
 	}
