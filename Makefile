@@ -20,7 +20,7 @@ LOCALSTACK := localstack/python313/.venv
 RECEIVER  := examples/receiver-python/.venv
 TOOLS     := .tools/bin
 CDK       := infra/node_modules/.bin/cdk
-SBOM      := .ci/sbom/node_modules/.bin/cdxgen
+LICENSES  := .ci/licenses/node_modules/.bin/license-checker-rseidelsohn
 CLIENTS   := clients/ts
 
 # Programs know their version.
@@ -47,6 +47,7 @@ GO_TEST := env CGO_ENABLED=0 GOFLAGS='$(GOFLAGS) -trimpath' GOGC=400 GOMEMLIMIT=
 
 GOLANGCI_VERSION    := v2.15.0
 GOVULNCHECK_VERSION := v1.9.0
+SBOM                := go run github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0
 ACTIONLINT          := go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 
 # CDK needs Node.js 22. On Linux, need/node installs it here if the machine has an older one.
@@ -208,24 +209,27 @@ ENVIRONMENTS := dev staging prod
 
 CHECKSUMS = cd $(RELEASE) && find * -type f ! -name checksums.txt | LC_ALL=C sort | xargs sha256sum > checksums.txt && sha256sum --check --quiet checksums.txt
 
-# Archives of the same files are equal byte for byte: the times in them are the commit's.
+# Archives of the same files are equal byte for byte: the times in them are the commit's, and so are
+# the modes, whatever the umask: Lambda runs the functions as another user.
 .PHONY: release
-release: need/go need/node need/python $(SBOM) ## Write what a release consists of to dist/release (VERSION=v1.2.3)
+release: need/go need/node need/python $(LICENSES) ## Write what a release consists of to dist/release (VERSION=v1.2.3)
 	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.-]+)?$$ ]] || { echo "VERSION is $(VERSION), and not like v1.2.3 or v1.2.3-rc.1"; exit 1; }
 	@case "$(VERSION)" in *-*) ;; *) \
 		[ -d "proof/formats/testdata/$(VERSION)" ] || { echo "the formats of $(VERSION) are not frozen: see docs/release.md"; exit 1; }; \
 		grep --quiet --fixed-strings '## [$(VERSION:v%=%)] - ' CHANGELOG.md || { echo "CHANGELOG.md has no section of $(VERSION) with its date"; exit 1; }; \
 	esac
 	@$(MAKE) release/stack ARCH=arm64 VERSION=$(VERSION)
-	@at=$$(git log -1 --format=%ct); for on in linux/amd64 linux/arm64 darwin/arm64; do \
+	@mkdir -p bin; at=$$(git log -1 --format=%ct); for on in linux/amd64 linux/arm64 darwin/arm64; do \
 		cli=dist/cli/$${on%/*}-$${on#*/}; \
 		CGO_ENABLED=0 GOOS=$${on%/*} GOARCH=$${on#*/} go build -trimpath -ldflags='$(LDFLAGS)' \
 			-o $$cli/surehook ./cmd/surehook; \
-		tar --create --directory $$cli --mtime="@$$at" --owner=0 --group=0 --numeric-owner surehook | gzip --no-name > $(RELEASE)/surehook-$${cli##*/}.tar.gz; \
+		tar --create --directory $$cli --mtime="@$$at" --owner=0 --group=0 --numeric-owner --mode=0755 surehook | gzip --no-name > $(RELEASE)/surehook-$${cli##*/}.tar.gz; \
 	done
-	@$(SBOM) --type go --no-recurse --no-install-deps --project-version $(VERSION) --output $(RELEASE)/sbom.cdx.json . > /dev/null
+	@$(SBOM) mod -json -std -licenses -assert-licenses -output $(RELEASE)/sbom.cdx.json 2> bin/sbom.log || { cat bin/sbom.log; exit 1; }
 	@go test -count=1 -run '^TestSupply_licenses$$' ./docs -args -notices "$(abspath $(RELEASE))/THIRD_PARTY_NOTICES.txt"
+	@python3 .ci/supply.py $(VERSION) $(RELEASE)
 	@.ci/proxy $(VERSION) $(RELEASE)/go
+	@chmod -R u=rwX,go=rX $(RELEASE)
 	@$(CHECKSUMS)
 	@ls -l $(RELEASE)
 
@@ -235,7 +239,7 @@ release/stack: build
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)
 	@grep --quiet --text --fixed-strings "$(VERSION:v%=%)" $(DIST)/deliver/bootstrap || { echo "the functions do not know their version"; exit 1; }
 	@at=$$(git log -1 --format=%ct); for f in $(FUNCTIONS); do \
-		touch --date="@$$at" $(DIST)/$$f/bootstrap; \
+		touch --date="@$$at" $(DIST)/$$f/bootstrap; chmod 755 $(DIST)/$$f/bootstrap; \
 		TZ=UTC python3 -m zipfile -c $(RELEASE)/$$f.zip $(DIST)/$$f/bootstrap; \
 	done
 	@for env in $(ENVIRONMENTS); do \

@@ -92,6 +92,10 @@ lint/templates: $(VENV)/installed need/go need/node ## Check the CloudFormation 
 lint/contract: need/node $(CLIENTS)/node_modules ## Check the style of the contract
 	@cd api && ../$(CLIENTS)/node_modules/.bin/redocly lint openapi.yaml
 
+.PHONY: lint/licenses
+lint/licenses: need/node need/python $(DOCS) web/node_modules $(LICENSES) ## Check the licenses of what ships in pages; make test checks those of Go
+	@python3 .ci/supply.py
+
 .PHONY: verify/client
 verify/client: need/go ## Check that the Go client is what `make generate` writes
 	@mkdir -p bin

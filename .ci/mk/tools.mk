@@ -7,7 +7,7 @@ web: need/node $(WEB) ## Build the console and the portal
 local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
-tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(RECEIVER)/installed $(SBOM)
+tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(RECEIVER)/installed $(LICENSES)
 
 # Compiles what `make run` needs and what embeds no pages, with the flags of the functions, so that nothing is compiled twice.
 .PHONY: run/compile
@@ -74,10 +74,9 @@ localstack/verify/node_modules examples/receiver-node/node_modules examples/prof
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
-# Not npm ci: npm ci refuses a lock file without the optional packages of every platform.
-# --no-save keeps the lock file as it is.
-$(SBOM): .ci/sbom/package.json .ci/sbom/package-lock.json
-	@npm --prefix .ci/sbom install --no-save --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+# Without the parsers of swagger-ui that are compiled for each platform: no page has them.
+$(LICENSES): .ci/licenses/package.json .ci/licenses/package-lock.json
+	@npm --prefix .ci/licenses ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(TOOLS)/golangci-lint:
