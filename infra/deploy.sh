@@ -12,7 +12,8 @@ usage() {
 	cat <<END
 Surehook $version
 
-usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [--drop "NAME ..."] [--replace "ID ..."] [Parameter=value ...]
+usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAME] [--check] [--clean] [--drop "NAME ..."] [--replace "ID ..."]
+       [--tag NAME=VALUE ...] [--role ARN] [--notify ARN ...] [Parameter=value ...]
 
   --bucket       your bucket for the functions and the template, in the region of the stack
   --environment  the template: prod, the default, protects its data from removal
@@ -21,8 +22,11 @@ usage: ./deploy.sh --bucket BUCKET [--environment dev|staging|prod] [--stack NAM
   --clean        remove what a failed first deployment left, without a question
   --drop         settings, such as PORTAL_NAME, that the stack has and may lose
   --replace      resources with data, such as TableCD117FA1, that the stack may lose
+  --tag          a tag of the stack and its resources; NAME= removes one
+  --role         a role with which CloudFormation works, now and later, in place of your permissions
+  --notify       an SNS topic that hears what CloudFormation does; together all that do
 
-Parameters that are not given keep the value of the last deployment, or have the default of
+Parameters and tags that are not given keep the value of the last deployment, or have the default of
 the template. An empty value, such as AlarmEmail=, means none. Credentials and region come
 from the environment, as for every command of the AWS CLI.
 END
@@ -36,10 +40,10 @@ fail() {
 }
 
 # --cdk is for make deploy: what follows -- is for the command line of CDK.
-bucket='' environment=prod stack='' parameters=() check='' clean='' drop='' replace='' bring_back='' cdk='' context=()
+bucket='' environment=prod stack='' parameters=() tags=() role='' topics=() check='' clean='' drop='' replace='' bring_back='' cdk='' context=()
 while [ $# -gt 0 ]; do
 	case "$1" in
-	--bucket | --environment | --stack | --drop | --replace)
+	--bucket | --environment | --stack | --drop | --replace | --tag | --role | --notify)
 		[ -n "${2-}" ] || fail "$1 needs a value"
 		case "$1" in
 		--bucket) bucket=$2 ;;
@@ -47,6 +51,12 @@ while [ $# -gt 0 ]; do
 		--stack) stack=$2 ;;
 		--drop) drop=$2 ;;
 		--replace) replace=$2 ;;
+		--tag)
+			[[ "$2" == ?*=* ]] || fail "$2 is not a tag such as team=web"
+			tags+=("$2")
+			;;
+		--role) role=$2 ;;
+		--notify) topics+=("$2") ;;
 		esac
 		shift 2
 		;;
@@ -70,6 +80,14 @@ cd "$(dirname "$0")"
 template=surehook-$environment.template.json
 [ -z "$cdk" ] || template=cdk.out/$stack.template.json
 [ -f "$template" ] || fail "the environment $environment has no template $template here"
+known=$(sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template" | tr '\n' ' ')
+for one in ${parameters[@]+"${parameters[@]}"}; do
+	[[ " $known" == *" ${one%%=*} "* ]] || fail "$template has no parameter ${one%%=*}, but: ${known#AssetsBucket AssetsPrefix }"
+done
+archives=$(sed -n 's/^ *"\/\([a-z-]*\.zip\)",*$/\1/p' "$template" | sort -u)
+for one in $archives; do
+	[ -f "$one" ] || fail "$one is missing, and $template needs it"
+done
 command -v aws > /dev/null || fail "the AWS CLI is missing: https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html"
 if [ -z "$cdk" ]; then
 	sums=(sha256sum)
@@ -186,7 +204,7 @@ check_names() {
 
 # CDK deploys with a role of its own, so its bootstrap stands for the deployer's permissions.
 check_deployer() {
-	local role denied
+	local who=$role denied
 	if [ -n "$cdk" ]; then
 		if aws cloudformation describe-stacks --stack-name CDKToolkit > /dev/null 2>&1; then
 			found PASS "the account and region are prepared for CDK"
@@ -195,26 +213,26 @@ check_deployer() {
 		fi
 		return
 	fi
-	if [[ "$arn" == *:root ]]; then
+	if [ -z "$who" ] && [[ "$arn" == *:root ]]; then
 		found PASS "$arn may do everything"
 		return
 	fi
-	role=$arn
+	who=${who:-$arn}
 	# The ARN of a session has the role's name and not its path.
-	if [[ "$arn" == *:assumed-role/* ]]; then
-		role=$(cut -d/ -f2 <<< "$arn")
-		role=$(aws iam get-role --role-name "$role" --query Role.Arn --output text 2> /dev/null) || role=''
+	if [[ "$who" == *:assumed-role/* ]]; then
+		who=$(cut -d/ -f2 <<< "$who")
+		who=$(aws iam get-role --role-name "$who" --query Role.Arn --output text 2> /dev/null) || who=''
 	fi
-	if [ -z "$role" ] || ! denied=$(aws iam simulate-principal-policy --policy-source-arn "$role" --action-names \
+	if [ -z "$who" ] || ! denied=$(aws iam simulate-principal-policy --policy-source-arn "$who" --action-names \
 		cloudformation:CreateChangeSet cloudformation:ExecuteChangeSet apigateway:POST cloudwatch:PutMetricAlarm dynamodb:CreateTable \
 		events:PutRule iam:CreateRole iam:PassRole iam:PutRolePolicy kms:CreateKey lambda:CreateEventSourceMapping lambda:CreateFunction \
 		logs:CreateLogGroup s3:CreateBucket scheduler:CreateSchedule secretsmanager:CreateSecret sns:CreateTopic sqs:CreateQueue \
 		states:CreateStateMachine --query "EvaluationResults[?EvalDecision!='allowed'].EvalActionName" --output text 2> /dev/null); then
-		found SKIP "the permissions of $arn cannot be simulated"
+		found SKIP "the permissions of ${who:-$arn} cannot be simulated"
 	elif [ -n "$denied" ]; then
-		found FAIL "$arn may not: $(tr -s '\t\n' '  ' <<< "$denied")"
+		found FAIL "$who may not: $(tr -s '\t\n' '  ' <<< "$denied")"
 	else
-		found PASS "$arn may make what the stack consists of"
+		found PASS "$who may make what the stack consists of"
 	fi
 }
 
@@ -306,7 +324,7 @@ quoted() { # a string in JSON
 # values prints the parameters of the template as CloudFormation takes them.
 values() {
 	local name value sep='['
-	for name in $(sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template"); do
+	for name in $known; do
 		if value=$(printf '%s\n' "AssetsBucket=$bucket" "AssetsPrefix=$folder" ${parameters[@]+"${parameters[@]}"} | grep "^$name=" | tail -1); then
 			echo "$sep{\"ParameterKey\":\"$name\",\"ParameterValue\":$(quoted "${value#*=}")}"
 		elif [[ "$before" == *" $name "* ]]; then
@@ -317,6 +335,22 @@ values() {
 		sep=,
 	done
 	[ "$sep" = , ] || echo '['
+	echo ']'
+}
+
+# stack_tags prints the tags that the stack has, and then those that are given, as CloudFormation
+# takes them.
+stack_tags() {
+	local name value sep='['
+	{
+		[ -n "$creation" ] || cloudformation describe-stacks --query 'Stacks[0].Tags[].[Key,Value]' --output text
+		printf 'surehook:environment\t%s\n' "$environment"
+		for name in ${tags[@]+"${tags[@]}"}; do printf '%s\t%s\n' "${name%%=*}" "${name#*=}"; done
+	} | awk -F '\t' '!($1 in last) { order[++n] = $1 } { last[$1] = $2 } END { for (i = 1; i <= n; i++) if (last[order[i]] != "") print order[i] "\t" last[order[i]] }' \
+		| while IFS=$'\t' read -r name value; do
+			echo "$sep{\"Key\":$(quoted "$name"),\"Value\":$(quoted "$value")}"
+			sep=,
+		done
 	echo ']'
 }
 
@@ -396,7 +430,7 @@ check_settings() {
 	) || true
 	has=" $(
 		sed -n '/^  "Settings": \[/,/^  \]/s/^   "\([A-Z_]*\)",*$/\1/p' "$template"
-		sed -n '/^ "Parameters": {/,/^ }/s/^  "\([A-Za-z0-9]*\)": {.*/\1/p' "$template" | while read -r name; do
+		for name in $known; do
 			! [[ "$before" == *" $name "* || " ${parameters[*]-}" == *" $name="* ]] || echo "$name"
 		done | in_capitals
 	) $drop "
@@ -469,18 +503,21 @@ if [ -n "$cdk" ]; then
 	node_modules/.bin/cdk deploy --all "${context[@]}" --outputs-file cdk.out/outputs.json || fail "$again"
 else
 	folder=surehook/$version
-	for archive in *.zip; do
+	for archive in $archives; do
 		aws s3 cp --only-show-errors "$archive" "s3://$bucket/$folder/$archive"
 	done
 	values > "$work/parameters.json"
-	printf '[{"Key":"surehook:environment","Value":"%s"}]\n' "$environment" > "$work/tags.json"
+	stack_tags > "$work/tags.json"
 	url=$(put "$template" "$folder/$template")
-	if [ -n "$creation" ]; then
-		change CREATE "$url" "$work/parameters.json" "$work/tags.json" || fail "$again"
-	else
+	kind=CREATE options=()
+	[ -z "$role" ] || options+=(--role-arn "$role")
+	[ "${#topics[@]}" = 0 ] || options+=(--notification-arns "${topics[@]}")
+	if [ -z "$creation" ]; then
+		kind=UPDATE
 		triggers=$(watched)
-		change UPDATE "$url" "$work/parameters.json" "$work/tags.json" --rollback-configuration "$triggers" || fail "$again"
+		options+=(--rollback-configuration "$triggers")
 	fi
+	change "$kind" "$url" "$work/parameters.json" "$work/tags.json" ${options[@]+"${options[@]}"} || fail "$again"
 fi
 # Only now: a failed creation must be removable.
 [ "$environment" != prod ] || cloudformation update-termination-protection --enable-termination-protection > /dev/null

@@ -46,6 +46,7 @@ case "$1 $2 $*" in
 *"describe-stacks"*"Parameters[].ParameterKey --"*) printf 'AssetsBucket\tAssetsPrefix\tPortalName\n' ;;
 *"describe-stacks"*"Parameters[?ParameterValue"*) echo "$(cat "$home/set")" ;;
 *"describe-stacks"*"Stacks[0].Parameters"*) echo '[{"ParameterKey":"PortalName","ParameterValue":"A shop"}]' ;;
+*"describe-stacks"*"Tags[].[Key,Value]"*) printf 'team\tweb shop\nsurehook:environment\tprod\n' ;;
 *"describe-stacks"*"Stacks[0].Tags"*) echo '[]' ;;
 *"describe-stacks"*ApiUrl*) echo https://api ;;
 *"describe-stacks"*OutputKey,OutputValue*) printf 'ApiUrl\thttps://api\n' ;;
@@ -54,7 +55,9 @@ case "$1 $2 $*" in
 *"list-change-sets"*) [ -e "$home/same" ] || echo prepared ;;
 *"describe-change-set"*) if [ -e "$home/fails" ]; then cat "$home/back"; else cat "$home/changes"; fi ;;
 *"create-change-set"*)
-	cp "$(sed 's/.*--parameters file:\/\/\([^ ]*\).*/\1/' <<< "$*")" "$home/parameters" ;;
+	for file in parameters tags; do
+		cp "$(sed "s/.*--$file file:\/\/\([^ ]*\).*/\1/" <<< "$*")" "$home/$file"
+	done ;;
 *"delete-stack"*) echo none > "$home/status" ;;
 *"execute-change-set"*)
 	failing=$(cat "$home/failing")
@@ -271,6 +274,14 @@ func TestDeploy(t *testing.T) {
 		{name: "an unknown environment", args: []string{"--bucket", "assets", "--environment", "test"}, wantFail: true, says: []string{"no template surehook-test.template.json"}},
 		{name: "a stack whose name cannot be a prefix", args: []string{"--bucket", "assets", "--stack", "Hooks"}, wantFail: true, says: []string{"the stack Hooks is not"}},
 		{name: "a parameter that the script sets", args: []string{"--bucket", "assets", "AssetsPrefix=x"}, wantFail: true, says: []string{"AssetsPrefix comes from"}},
+		{name: "a parameter that the template does not have", args: []string{"--bucket", "assets", "PortalTitle=A shop"}, wantFail: true, says: []string{"surehook-prod.template.json has no parameter PortalTitle", "AlarmEmail ApiCertificate OidcIssuer PortalName"}},
+		{name: "an archive that is not there", args: []string{"--bucket", "assets"}, spoil: "no deliver.zip", wantFail: true, says: []string{"deliver.zip is missing"}},
+		{
+			name: "a role of CloudFormation, and topics for what it does", args: []string{"--bucket", "assets", "--role", "arn:aws:iam::123456789012:role/deploy", "--notify", "arn:aws:sns:eu-west-1:123456789012:a", "--notify", "arn:aws:sns:eu-west-1:123456789012:b"},
+			want: uploads + released("CREATE", " --role-arn arn:aws:iam::123456789012:role/deploy --notification-arns arn:aws:sns:eu-west-1:123456789012:a arn:aws:sns:eu-west-1:123456789012:b") + protects + asks,
+			says: []string{"arn:aws:iam::123456789012:role/deploy may make"},
+		},
+		{name: "a tag without a name", args: []string{"--bucket", "assets", "--tag", "web"}, wantFail: true, says: []string{"web is not a tag"}},
 		{name: "a spoiled download", args: []string{"--bucket", "assets"}, spoil: "deliver.zip", wantFail: true, says: []string{"download the release again"}},
 	}
 	for _, tt := range tests {
@@ -327,6 +338,33 @@ func TestDeploy_parameters(t *testing.T) {
 		`,{"ParameterKey":"SignatureProfiles","ParameterValue":"{\"acme\":\"\\n, a=b\"}"}` + "\n]\n"
 	if diff := cmp.Diff(want, d.read(t, "parameters")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+}
+
+// TestDeploy_tags checks that a stack keeps its tags beside those that are given, but for one without
+// a value.
+func TestDeploy_tags(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct{ name, status, want string }{
+		{name: "a creation", status: "none", want: `[{"Key":"surehook:environment","Value":"prod"}` + "\n" + `,{"Key":"cost","Value":"a \"b\" = c"}` + "\n]\n"},
+		{
+			name: "an update", status: "UPDATE_COMPLETE",
+			want: `[{"Key":"team","Value":"web shop"}` + "\n" + `,{"Key":"surehook:environment","Value":"prod"}` + "\n" + `,{"Key":"cost","Value":"a \"b\" = c"}` + "\n]\n",
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			d := newDeployment(t, account{status: tt.status}, "")
+			if _, out, err := d.run(t, "--bucket", "assets", "--tag", "cost=a \"b\" = c", "--tag", "gone="); err != nil {
+				t.Fatalf("deploy.sh: %v\n%s", err, out)
+			}
+			if diff := cmp.Diff(tt.want, d.read(t, "tags")); diff != "" {
+				t.Errorf("tags (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
@@ -443,6 +481,12 @@ func unpackRelease(t *testing.T, spoil string) string {
   "AlarmEmail": {
    "Type": "String"
   },
+  "ApiCertificate": {
+   "Type": "String"
+  },
+  "OidcIssuer": {
+   "Type": "String"
+  },
   "PortalName": {
    "Type": "String"
   },
@@ -459,6 +503,19 @@ func unpackRelease(t *testing.T, spoil string) string {
   },
   "Ingest": {
    "ReservedConcurrentExecutions": 20
+  },
+  "Deliver": {
+   "S3Key": {
+    "Fn::Join": [
+     "",
+     [
+      {
+       "Ref": "AssetsPrefix"
+      },
+      "/deliver.zip"
+     ]
+    ]
+   }
   }
  }
 }
@@ -467,11 +524,14 @@ func unpackRelease(t *testing.T, spoil string) string {
 	var sums strings.Builder
 	for name, content := range map[string]string{
 		"deploy.sh":   strings.ReplaceAll(string(script), "@VERSION@", "v1.2.3"),
-		"deliver.zip": "a function", "surehook-dev.template.json": template, "surehook-prod.template.json": template,
+		"deliver.zip": "a function", "sender.zip": "a function of no template", "surehook-dev.template.json": template, "surehook-prod.template.json": template,
 	} {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256([]byte(content)), name)
-		if name == spoil {
+		switch spoil {
+		case name:
 			content += " of another version"
+		case "no " + name:
+			continue
 		}
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
