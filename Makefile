@@ -89,7 +89,7 @@ cli: need/go ## Build the command line, bin/surehook
 ## --- Change
 
 .PHONY: check
-check: lint tidy test test/rest ## The quick lane before each commit: style, go.mod, unit tests, one synth
+check: lint tidy test test/rest ## The quick queue before each commit: style, go.mod, unit tests, one synth
 	@$(MAKE) synth ENV=prod > /dev/null
 	@echo "all is well: make ci proves the rest"
 
@@ -185,7 +185,7 @@ redrive: need/env need/aws ## Move the messages of the undeliverable queues back
 	arn() { aws sqs get-queue-attributes --queue-url "$$1" --attribute-names QueueArn --query Attributes.QueueArn --output text; }; \
 	move() { aws sqs start-message-move-task --source-arn "$$@"; }; \
 	if [ -n "$(FROM)" ]; then \
-		[ -n "$(QUEUE)" ] || { echo "say which lane: QUEUE=Live, Retry, Replay, Slot, Overflow, Coalesce, Circuits or ReplayJobs"; exit 1; }; \
+		[ -n "$(QUEUE)" ] || { echo "say which queue: QUEUE=Live, Retry, Replay, Slot, Overflow, Coalesce, Circuits or ReplayJobs"; exit 1; }; \
 		from=$$(arn "$(FROM)"); to=$$(url "$(QUEUE)QueueUrl"); to=$$(arn "$$to"); \
 		empty=$$(aws sqs get-queue-url --queue-name "$(STACK)-move" --query QueueUrl --output text 2> /dev/null \
 			|| aws sqs create-queue --queue-name "$(STACK)-move" --query QueueUrl --output text); \

@@ -42,7 +42,7 @@ func TestRedrive(t *testing.T) {
 		env  string
 		want string
 	}{
-		{name: "messages go back to their queues, and those of the Scheduler and the retry lane to the retry lane", args: []string{"ENV=prod"}, want: both("surehook-prod")},
+		{name: "messages go back to their queues, and those of the Scheduler and the retry queue to the retry queue", args: []string{"ENV=prod"}, want: both("surehook-prod")},
 		{name: "another stack", args: []string{"ENV=dev", "PREFIX=shop"}, want: both("shop")},
 		{name: "another stack, named in the environment", args: []string{"ENV=dev"}, env: "shop", want: both("shop")},
 		{

@@ -60,7 +60,7 @@ func (c *chaos) account() {
 	for _, e := range c.endpoints {
 		c.Logf("%-12s %v", e.name, sum.states[e.name])
 	}
-	const batch = 10 // messages of an invocation; MiniStack passes no more, also on the lane coalesce
+	const batch = 10 // messages of an invocation; MiniStack passes no more, also on the queue coalesce
 	if most := interrupted["deliver"] * batch; sum.byKill > most {
 		c.Errorf("%d requests were made twice by kills; want at most the %d that the killed invocations worked on", sum.byKill, most)
 	}

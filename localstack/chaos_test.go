@@ -143,7 +143,7 @@ func (c *chaos) storm() {
 	c.Logf("%d kills within %v: %v", len(c.kills), time.Since(began).Round(time.Second), countBy(c.kills, func(k kill) string { return k.function }))
 }
 
-// calm waits until all deliveries are settled and the lanes are empty, so that late second tasks
+// calm waits until all deliveries are settled and the queues are empty, so that late second tasks
 // have arrived. The flapping endpoint stays healthy from now on, because otherwise its final
 // states would depend on chance. A killed probe keeps the circuit open until its lease ends, two
 // minutes later.
@@ -166,20 +166,20 @@ func (c *chaos) calm() {
 		return true
 	})
 	c.Logf("all deliveries were settled %v after the last kill", time.Since(began).Round(time.Second))
-	lanes := map[string]string{
+	queues := map[string]string{
 		"live": world.stack.LiveQueueURL, "retry": world.stack.RetryQueueURL, "slot": world.stack.SlotQueueURL, "overflow": world.stack.OverflowQueueURL, "coalesce": world.stack.CoalesceQueueURL,
 	}
-	for name, url := range lanes {
-		lane := deadLetters{client: world.deadLetters.client, url: url}
-		c.until("the "+name+" lane is empty", func() bool {
-			depth, err := lane.depth(c.ctx)
+	for name, url := range queues {
+		queue := deadLetters{client: world.deadLetters.client, url: url}
+		c.until("the "+name+" queue is empty", func() bool {
+			depth, err := queue.depth(c.ctx)
 			if err != nil {
 				c.Fatal(err)
 			}
 			return depth == 0
 		})
 	}
-	c.Logf("the lanes were empty %v after the last kill", time.Since(began).Round(time.Second))
+	c.Logf("the queues were empty %v after the last kill", time.Since(began).Round(time.Second))
 }
 
 // settled reports whether all deliveries of the event are in a final state.

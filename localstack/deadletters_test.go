@@ -122,10 +122,10 @@ func count(ctx context.Context, client *sqs.Client, url string, counts ...types.
 	return sum, nil
 }
 
-// redrive moves n dead letters of the endpoint to a lane, as SQS's own redrive
+// redrive moves n dead letters of the endpoint to a queue, as SQS's own redrive
 // does: it sends the unchanged body and then deletes the message. MiniStack has
 // no StartMessageMoveTask.
-func (l *deadLetters) redrive(ctx context.Context, endpoint, lane string, n int) error {
+func (l *deadLetters) redrive(ctx context.Context, endpoint, queue string, n int) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for n > 0 {
@@ -137,7 +137,7 @@ func (l *deadLetters) redrive(ctx context.Context, endpoint, lane string, n int)
 			return l.seen[aws.ToString(m.MessageId)].Endpoint != endpoint
 		})
 		for _, m := range messages {
-			if err := l.move(ctx, m, lane); err != nil {
+			if err := l.move(ctx, m, queue); err != nil {
 				return fmt.Errorf("redrive a dead letter of %s: %w", endpoint, err)
 			}
 			n--
@@ -146,8 +146,8 @@ func (l *deadLetters) redrive(ctx context.Context, endpoint, lane string, n int)
 	return nil
 }
 
-func (l *deadLetters) move(ctx context.Context, m types.Message, lane string) error {
-	if _, err := l.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &lane, MessageBody: m.Body}); err != nil {
+func (l *deadLetters) move(ctx context.Context, m types.Message, queue string) error {
+	if _, err := l.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &queue, MessageBody: m.Body}); err != nil {
 		return err
 	}
 	_, err := l.client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &l.url, ReceiptHandle: m.ReceiptHandle})

@@ -19,7 +19,7 @@ import (
 	"surehook.example/surehook/localstack/stack"
 )
 
-// Somebody deletes the lane live. Posts get 503, a line with the queue's name feeds the alarm
+// Somebody deletes the queue live. Posts get 503, a line with the queue's name feeds the alarm
 // queue-refused, and the runbook brings the queue back. Then events that were refused are accepted
 // once, and the task that was in the queue is replaced.
 func TestDeletedQueue(t *testing.T) { //nolint:paralleltest // the test changes the stack
@@ -29,8 +29,8 @@ func TestDeletedQueue(t *testing.T) { //nolint:paralleltest // the test changes 
 	b := setup(t)
 	endpoint := b.endpoint("a", nil, receiver.Status(200))
 	inQueue := b.lost(endpoint.ID) // its task goes with the queue
-	lane := world.stack.LiveQueueURL
-	if _, err := sqs.NewFromConfig(world.stack.AWS).DeleteQueue(b.ctx, &sqs.DeleteQueueInput{QueueUrl: &lane}); err != nil {
+	queue := world.stack.LiveQueueURL
+	if _, err := sqs.NewFromConfig(world.stack.AWS).DeleteQueue(b.ctx, &sqs.DeleteQueueInput{QueueUrl: &queue}); err != nil {
 		t.Fatal(err)
 	}
 
@@ -56,7 +56,7 @@ func TestDeletedQueue(t *testing.T) { //nolint:paralleltest // the test changes 
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if strings.Contains(line, `"request.refused"`) && strings.Contains(line, lane) &&
+			if strings.Contains(line, `"request.refused"`) && strings.Contains(line, queue) &&
 				strings.Contains(line, `"`+names.MetricRefused+`":1`) && strings.Contains(line, `"`+names.MetricResource+`":"`+names.ResourceQueue+`"`) {
 				return true
 			}

@@ -134,7 +134,7 @@ func TestACancelledRetryIsNotMade(t *testing.T) {
 	b.onlyA(1)
 }
 
-// TestANativeRedriveIsAReplay moves dead letters to the retry lane. The test
+// TestANativeRedriveIsAReplay moves dead letters to the retry queue. The test
 // reads the depth of a shared queue, so it runs before the concurrent tests.
 func TestANativeRedriveIsAReplay(t *testing.T) { //nolint:paralleltest // see above
 	const n = 3

@@ -55,7 +55,7 @@ func TestARetryBeyondTheQueuesDelayIsASchedule(t *testing.T) {
 		t.Errorf("schedule = %s, then %s; want %s, then DELETE", aws.ToString(made.Name), made.ActionAfterCompletion, want)
 	}
 	if queue := b.queueARN(world.stack.RetryQueueURL); aws.ToString(made.Target.Arn) != queue {
-		t.Errorf("schedule's target = %s; want the retry lane %s", aws.ToString(made.Target.Arn), queue)
+		t.Errorf("schedule's target = %s; want the retry queue %s", aws.ToString(made.Target.Arn), queue)
 	}
 
 	// The test skips sixteen minutes: it moves the plan in the record and the

@@ -15,7 +15,7 @@ import (
 	"surehook.example/surehook/localstack/receiver"
 )
 
-// The first task of an event is lost, as after a purge of the live lane. The stream tells the
+// The first task of an event is lost, as after a purge of the live queue. The stream tells the
 // breaker of the event, and the sweeper sends the task. The event is 20 minutes old, so the
 // sweeper does not take its task for a late one.
 func TestALostFirstTaskComesBack(t *testing.T) {
@@ -92,7 +92,7 @@ func (b *bench) lost(endpoint string) hook.Event {
 }
 
 // sweepUntilDelivered sweeps until the delivery has its task: tasks of the other tests may
-// fill the lanes.
+// fill the queues.
 func (b *bench) sweepUntilDelivered(d hook.Delivery) {
 	b.Helper()
 	b.until("the delivery is swept", func() bool {

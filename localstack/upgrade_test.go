@@ -28,10 +28,10 @@ const upgradeLimit = 15 * time.Minute
 
 var errUpgradeTooLong = errors.New("the test of upgrades exceeded its time limit")
 
-// TestUpgrade rolls the stack back to a version without the lane coalesce, and upgrades it
-// again. The only task of a delivery is in the lane: the rollback keeps the queue, the
+// TestUpgrade rolls the stack back to a version without the queue coalesce, and upgrades it
+// again. The only task of a delivery is in the queue: the rollback keeps the queue, the
 // second upgrade succeeds beside it, and the procedure of docs/deploying.md brings the
-// task to the new lane.
+// task to the new queue.
 func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the stack
 	if world.emulator.Attached {
 		t.Skip("the test changes the stack, whose files a server that ran before does not have")
@@ -42,22 +42,22 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 	b.ctx = ctx
 	b.redeploy("keep queues, as prod does", keepQueues)
 
-	lane := world.stack.CoalesceQueueURL
+	queue := world.stack.CoalesceQueueURL
 	window := windowOf(time.Now().UTC(), 2*time.Minute)
 	b.endpoint("together", map[string]any{"coalesce": map[string]any{"window": window.String()}})
 	posted := b.post("order.created", `{"n":1}`)
-	if n := b.held(lane); n != 1 {
-		t.Fatalf("the lane holds %d tasks; want the one of the event, delayed for the window of %s", n, window)
+	if n := b.held(queue); n != 1 {
+		t.Fatalf("the queue holds %d tasks; want the one of the event, delayed for the window of %s", n, window)
 	}
 
 	b.redeploy("roll back", func(template stack.Template) error {
 		return errors.Join(keepQueues(template), removeQueue(template, "CoalesceQueueUrl"))
 	})
 	kept := b.keptQueues()
-	if len(kept) != 1 || path.Base(kept[0]) != path.Base(lane) {
-		t.Fatalf("after the rollback the queues %v are in no stack; want %s", kept, lane)
+	if len(kept) != 1 || path.Base(kept[0]) != path.Base(queue) {
+		t.Fatalf("after the rollback the queues %v are in no stack; want %s", kept, queue)
 	}
-	if n := b.held(lane); n != 1 {
+	if n := b.held(queue); n != 1 {
 		t.Fatalf("after the rollback the kept queue holds %d tasks; want 1", n)
 	}
 
@@ -67,14 +67,14 @@ func TestUpgrade(t *testing.T) { //nolint:paralleltest // the test changes the s
 	if again := b.keptQueues(); !slices.Equal(again, kept) {
 		t.Fatalf("after the upgrade the queues %v are in no stack; want %s: the stack has a new one", again, kept)
 	}
-	b.until("the task is visible in the kept queue", func() bool { return b.visible(lane) == 1 })
+	b.until("the task is visible in the kept queue", func() bool { return b.visible(queue) == 1 })
 	if got := world.receiver.Requests(b.path("together")); len(got) != 0 {
 		t.Fatalf("the endpoint got %d requests, and nobody reads the kept queue; want none", len(got))
 	}
 	b.move(strings.Fields(string(b.documented("make redrive", kept[0]))), kept[0])
 	b.arrivals("together", 1)
 	b.await(b.one(posted), "delivered")
-	b.until("the kept queue is empty", func() bool { return b.held(lane) == 0 })
+	b.until("the kept queue is empty", func() bool { return b.held(queue) == 0 })
 	b.documented("aws sqs delete-queue", kept[0])
 	if kept = b.keptQueues(); len(kept) != 0 {
 		t.Errorf("the queues %v are in no stack; want none after the removal", kept)
@@ -240,7 +240,7 @@ func renewQueue(template stack.Template, output string) error {
 }
 
 // removeQueue makes the template of a version before the queue, whose URL is an output. The
-// functions of today need the name of a queue: they get the lane live.
+// functions of today need the name of a queue: they get the queue live.
 func removeQueue(template stack.Template, output string) error {
 	outputs, _ := template["Outputs"].(map[string]any)
 	queue, live := referred(outputs[output]), referred(outputs["LiveQueueUrl"])

@@ -71,7 +71,7 @@ chaos: need/go need/node need/python local ## Kill the functions of the local st
 	@E2E_FOLDER=chaos go test -tags e2e,chaos -count=1 -timeout 20m -run '^TestChaos$$' -v ./localstack
 
 .PHONY: upgrade
-upgrade: need/go need/node need/python local .venv/release/installed ## Fail creations, take over stacks, delete a queue, and roll the local stack back to a version without a lane
+upgrade: need/go need/node need/python local .venv/release/installed ## Fail creations, take over stacks, delete a queue, and roll the local stack back to a version that lacks a queue
 	@$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=v0.0.1 RELEASE=dist/upgrade EVENT_BUS=default EVENT_PATTERN='{"source":["com.example.shop"]}'
 	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASE=dist/upgrade E2E_FOLDER=upgrade go test -tags e2e,upgrade -count=1 -timeout 40m \
 		-run '^Test(DeletedQueue|FailedCreations|TakeOver|Upgrade)$$' -v ./localstack

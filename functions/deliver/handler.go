@@ -21,23 +21,23 @@ type batcher interface {
 type handler struct {
 	deliverer batcher
 	batches   lambdafn.Batches
-	lanes     map[string]hook.Lane // by the name of the queue; only lanes that deliver treats differently
+	queues    map[string]hook.Queue // by the name of the queue; only queues that deliver treats differently
 }
 
-// lanesOf returns the lanes of single tasks, and the lane coalesce, by the names of their
+// queuesOf returns the queues of single tasks, and the queue coalesce, by the names of their
 // queues. The name is the last part of a queue's URL and ARN, and is unique in the account and
 // region.
-func lanesOf(q config.Queues) map[string]hook.Lane {
-	return map[string]hook.Lane{path.Base(q.Slot): hook.LaneSlot, path.Base(q.Overflow): hook.LaneOverflow, path.Base(q.Coalesce): hook.LaneCoalesce}
+func queuesOf(q config.Queues) map[string]hook.Queue {
+	return map[string]hook.Queue{path.Base(q.Slot): hook.QueueSlot, path.Base(q.Overflow): hook.QueueOverflow, path.Base(q.Coalesce): hook.QueueCoalesce}
 }
 
-// Handle processes one batch of a lane. SQS deletes the messages, except failed ones, which it
+// Handle processes one batch of a queue. SQS deletes the messages, except failed ones, which it
 // delivers again, at first within seconds.
 func (h *handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEventResponse, error) {
 	messages := make([]deliver.Message, len(e.Records))
 	for i, r := range e.Records {
 		queue := r.EventSourceARN[strings.LastIndexByte(r.EventSourceARN, ':')+1:]
-		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body, Lane: h.lanes[queue]}
+		messages[i] = deliver.Message{ID: r.MessageId, Body: r.Body, Queue: h.queues[queue]}
 	}
 	return h.batches.Respond(ctx, e.Records, h.deliverer.ProcessBatch(ctx, messages)), nil
 }

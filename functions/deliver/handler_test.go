@@ -95,14 +95,14 @@ func (r *received) ProcessBatch(_ context.Context, messages []deliver.Message) [
 	return nil
 }
 
-// TestHandle_TellsTheLane checks the lanes of single tasks. A queue of another stack in the
-// account is not a lane, even if its name ends with the same word.
-func TestHandle_TellsTheLane(t *testing.T) {
+// TestHandle_TellsTheQueue checks the queues of single tasks. A queue of another stack in the
+// account is not a queue, even if its name ends with the same word.
+func TestHandle_TellsTheQueue(t *testing.T) {
 	t.Parallel()
 
 	const account = "https://sqs.eu-west-1.amazonaws.com/123456789012/"
-	tests := map[string]hook.Lane{
-		"shop-slot": hook.LaneSlot, "shop-overflow": hook.LaneOverflow, "shop-coalesce": hook.LaneCoalesce, "shop-live": 0, "shop-retry": 0, "shop-replay": 0,
+	tests := map[string]hook.Queue{
+		"shop-slot": hook.QueueSlot, "shop-overflow": hook.QueueOverflow, "shop-coalesce": hook.QueueCoalesce, "shop-live": 0, "shop-retry": 0, "shop-replay": 0,
 		"other-slot": 0, "slot": 0, "shop-slot-2": 0,
 	}
 	for queue, want := range tests {
@@ -110,11 +110,11 @@ func TestHandle_TellsTheLane(t *testing.T) {
 			t.Parallel()
 
 			var got received
-			h := &handler{deliverer: &got, lanes: lanesOf(config.Queues{Slot: account + "shop-slot", Overflow: account + "shop-overflow", Coalesce: account + "shop-coalesce"})}
+			h := &handler{deliverer: &got, queues: queuesOf(config.Queues{Slot: account + "shop-slot", Overflow: account + "shop-overflow", Coalesce: account + "shop-coalesce"})}
 			_, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
 				{MessageId: "m1", Body: "b1", EventSourceARN: "arn:aws:sqs:eu-west-1:123456789012:" + queue},
 			}})
-			if diff := cmp.Diff([]deliver.Message{{ID: "m1", Body: "b1", Lane: want}}, got.messages); diff != "" || err != nil {
+			if diff := cmp.Diff([]deliver.Message{{ID: "m1", Body: "b1", Queue: want}}, got.messages); diff != "" || err != nil {
 				t.Errorf("Handle() of a message of %s = %v; messages (-want +got):\n%s", queue, err, diff)
 			}
 		})

@@ -1,4 +1,4 @@
-// Function deliver receives batches of tasks from the lanes and makes the attempts.
+// Function deliver receives batches of tasks from the queues and makes the attempts.
 package main
 
 import (
@@ -54,13 +54,13 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	}
 	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.Queues.Retry, Slot: cfg.Queues.Slot, Overflow: cfg.Queues.Overflow, Coalesce: cfg.Queues.Coalesce})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits)
-	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), lanes: lanesOf(cfg.Queues), deliverer: &deliver.Deliverer{
+	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), queues: queuesOf(cfg.Queues), deliverer: &deliver.Deliverer{
 		Store:    store,
 		Attempts: maker,
 		Gate: &admit.Gate{
 			Slots:    admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 			Notifier: notifier,
-			Places:   cfg.TenantPlaces,
+			Shares:   cfg.TenantShares,
 		},
 		Settler: &settle.Settler{
 			Store: store,

@@ -26,8 +26,8 @@ func urlsOf(q config.Queues) map[string]string {
 }
 
 // Depths returns the depth of each queue. The API has one number for the messages set aside,
-// although those of the retry lane are in a queue of their own, from which all of them return to
-// that lane.
+// although those of the retry queue are in a queue of their own, from which all of them return to
+// that queue.
 func (d depths) Depths(ctx context.Context) (map[string]status.Depth, error) {
 	read, err := d.reader.Depths(ctx, d.urls)
 	if err != nil {

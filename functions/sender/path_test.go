@@ -213,7 +213,7 @@ func TestPath_refused(t *testing.T) {
 			b := setup(t)
 			b.service.fault = fault
 			id := b.post(fixed)
-			if received, failed := b.Invoke(hook.LaneLive); received != 1 || failed != 1 || len(b.Posts) != 0 || len(b.received()) != 0 || b.service.calls.Load() != 1 {
+			if received, failed := b.Invoke(hook.QueueLive); received != 1 || failed != 1 || len(b.Posts) != 0 || len(b.received()) != 0 || b.service.calls.Load() != 1 {
 				t.Fatalf("received %d, failed %d, %d posts from here, %d from there, %d calls; want the message back without a post after one call",
 					received, failed, len(b.Posts), len(b.received()), b.service.calls.Load())
 			}
@@ -246,7 +246,7 @@ func TestPath_lostAnswer(t *testing.T) {
 				b := setup(t)
 				b.service.loss = loss
 				id := b.post(tt.edit)
-				b.Invoke(hook.LaneLive)
+				b.Invoke(hook.QueueLive)
 				d := b.Delivery(id)
 				if d.State != hook.StateRetrying || d.Last.Class != hook.ClassReset || len(b.Posts) != 0 || len(b.received()) != 1 || b.service.calls.Load() != 1 {
 					t.Fatalf("%s, %s after %d posts from here, %d from there, %d calls; want retrying, reset after one post from there by one call",
@@ -278,7 +278,7 @@ func TestPath_noConnection(t *testing.T) {
 	}
 	sender.Invoker = awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName)})
 	near, far := b.post(elsewhere), b.post(fixed)
-	b.Invoke(hook.LaneLive)
+	b.Invoke(hook.QueueLive)
 	if states := b.States([]hook.DeliveryRef{near, far}); states != "1 delivered, 1 none" || len(b.Posts) != 1 || len(b.received()) != 0 {
 		t.Errorf("%s after %d posts from here; want the endpoint of another region delivered from here, the fixed one waiting", states, len(b.Posts))
 	}

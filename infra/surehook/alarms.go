@@ -105,7 +105,7 @@ func deliveryAlarms(p plan) []alarm {
 		},
 		{
 			id: "UndeliverableRetry", name: "undeliverable-retry", section: "undeliverable",
-			means: "Surehook could not process some messages of the retry lane, or the Scheduler could not send them there. Nothing retries these messages, so deliveries may be stuck. First check the alarms about schedules, then read one message without deleting it. Fix the cause, then redrive the queue to the retry lane.",
+			means: "Surehook could not process some messages of the retry queue, or the Scheduler could not send them there. Nothing retries these messages, so deliveries may be stuck. First check the alarms about schedules, then read one message without deleting it. Fix the cause, then redrive the queue to the retry queue.",
 			metric: p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(
 				options("Maximum", metricPeriod)),
 		},
@@ -212,7 +212,7 @@ const maxDelay = 15 * time.Minute
 func pendingAlarms(p plan) []alarm {
 	var all []alarm
 	for _, q := range p.work() {
-		limit, who, what := p.Environment.Thresholds.OldestPending, "deliver", "A delivery on the "+q.name+" lane"
+		limit, who, what := p.Environment.Thresholds.OldestPending, "deliver", "A delivery on the "+q.name+" queue"
 		switch q.resource {
 		case p.Queues.Events:
 			who, what = "ingest", "A message of the events queue"
@@ -222,7 +222,7 @@ func pendingAlarms(p plan) []alarm {
 			who, what = "replay", "A page of a replay job"
 		}
 		// The age counts from sending. A retry, a circuit check, or an event past a limit, due within 15 minutes is sent
-		// at once with a delay. The other lanes delay a message by at most a minute.
+		// at once with a delay. The other queues delay a message by at most a minute.
 		if slices.Contains([]awssqs.Queue{p.Queues.Retry, p.Queues.Coalesce, p.Queues.Events, p.Queues.Circuits, p.Queues.ReplayJobs}, q.resource) {
 			limit += maxDelay
 		}
@@ -275,7 +275,7 @@ func tableAlarms(p plan) []alarm {
 }
 
 // scheduleAlarms returns the alarms on schedules. The schedules of retries send to the retry
-// lane. A task that cannot be sent there ends up in the queue of undeliverable retries.
+// queue. A task that cannot be sent there ends up in the queue of undeliverable retries.
 func scheduleAlarms(p plan) []alarm {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)

@@ -56,8 +56,8 @@ func TestAlarms_thresholds(t *testing.T) {
 			for _, queue := range []string{"live", "retry", "replay", "slot", "overflow", "coalesce", "events", "circuits", "replay-jobs"} {
 				want["put-back-"+queue] = 9
 			}
-			for lane, age := range map[string]time.Duration{"circuits": 45 * time.Minute, "replay-jobs": 45 * time.Minute, "live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute, "events": 45 * time.Minute} {
-				want["oldest-pending-"+lane] = age.Seconds()
+			for queue, age := range map[string]time.Duration{"circuits": 45 * time.Minute, "replay-jobs": 45 * time.Minute, "live": 30 * time.Minute, "retry": 45 * time.Minute, "replay": 30 * time.Minute, "slot": 30 * time.Minute, "overflow": 30 * time.Minute, "coalesce": 45 * time.Minute, "events": 45 * time.Minute} {
+				want["oldest-pending-"+queue] = age.Seconds()
 			}
 			for _, f := range []string{"ingest", "deliver", "breaker", "replay", "manage", "authorize"} {
 				want[f+"-errors"], want[f+"-throttles"] = float64(limits.FunctionErrors), float64(limits.FunctionErrors)
@@ -149,11 +149,11 @@ func TestAlarms_what(t *testing.T) {
 			alarmsOf(t, "prod")[tt.name].check(t, tt.path, tt.want)
 		})
 	}
-	for lane, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay", "slot": "Slot", "overflow": "Overflow", "coalesce": "Coalesce"} {
-		t.Run("oldest-pending-"+lane+" is of its lane", func(t *testing.T) {
+	for queue, want := range map[string]string{"live": "Live", "retry": "Retry", "replay": "Replay", "slot": "Slot", "overflow": "Overflow", "coalesce": "Coalesce"} {
+		t.Run("oldest-pending-"+queue+" is of its queue", func(t *testing.T) {
 			t.Parallel()
 
-			dimensions, _ := alarmsOf(t, "prod")["oldest-pending-"+lane].at("Dimensions").([]any)
+			dimensions, _ := alarmsOf(t, "prod")["oldest-pending-"+queue].at("Dimensions").([]any)
 			if len(dimensions) != 1 {
 				t.Fatalf("Dimensions = %v; want one", dimensions)
 			}

@@ -43,7 +43,7 @@ func TestDashboard_order(t *testing.T) {
 
 	want := []string{
 		"", "Alarms",
-		"Dead letters open", "Undeliverable", "Oldest live message, s", "Live lane", "Circuits open", "Success rate, last hour",
+		"Dead letters open", "Undeliverable", "Oldest live message, s", "Live queue", "Circuits open", "Success rate, last hour",
 		"Queue depth", "Oldest message", "Messages put back after a failure", "Dead letters: by hour (left), open (right)",
 		"Delivery latency, event to success", "Attempt duration", "Success rate of settled deliveries, by hour",
 		"Attempts by outcome", "Throughput",

@@ -191,10 +191,10 @@ type Throttles struct {
 //	staging  105 of queues +  35 of ingest  +  75 of sender-fixed
 //	prod     600 of queues + 170 of ingest  + 230 of sender-fixed
 type Concurrency struct {
-	Live, Retry, Replay int // lanes of deliver
+	Live, Retry, Replay int // queues of deliver
 	Events              int // of ingest: the events queue
-	Slots               int // of deliver: in-flight slots, the lanes slot and overflow together, 4 to 1,000
-	Coalesce            int // of deliver: the lane coalesce
+	Slots               int // of deliver: in-flight slots, the queues slot and overflow together, 4 to 1,000
+	Coalesce            int // of deliver: the queue coalesce
 	Circuits            int // of breaker
 	ReplayJobs          int // of replay: the number of job pages in progress
 
@@ -270,18 +270,18 @@ const (
 	mostConcurrency  = 1000
 )
 
-// reserve returns the concurrency of the lane slot: a tenth of the slots. A tenant
+// reserve returns the concurrency of the queue slot: a tenth of the slots. A tenant
 // holds a few places of the reserve, so the task of another tenant finds a free
-// place.
+// share.
 func (c Concurrency) reserve() int { return max(leastConcurrency, c.Slots/10) }
 
-// overflow returns the concurrency of the lane overflow: the slots outside the
+// overflow returns the concurrency of the queue overflow: the slots outside the
 // reserve, for all tenants. So one tenant alone gets 90 % of the slots or more, if
 // there are 20 or more.
 func (c Concurrency) overflow() int { return c.Slots - c.reserve() }
 
-// tenantPlaces returns the places of a tenant in the reserve: a quarter.
-func (c Concurrency) tenantPlaces() int { return max(1, c.reserve()/4) }
+// tenantShares returns the shares of a tenant in the reserve: a quarter.
+func (c Concurrency) tenantShares() int { return max(1, c.reserve()/4) }
 
 // Thresholds are the alarms' upper limits; SuccessRate is a lower limit. Counts
 // are per alarm period: five minutes, unless the name says otherwise. The alarms of
@@ -289,7 +289,7 @@ func (c Concurrency) tenantPlaces() int { return max(1, c.reserve()/4) }
 // of three periods above the limit.
 type Thresholds struct {
 	DeadLettersPerHour int           // deliveries that died in an hour
-	OldestPending      time.Duration // age of a lane's oldest message, without the message's delay
+	OldestPending      time.Duration // age of a queue's oldest message, without the message's delay
 	SuccessRate        float64       // percent of the deliveries settled in the last hour, 0 to 100
 	IngestErrors       int           // API answers with 5xx
 	FunctionErrors     int           // failed, or throttled, invocations of one function

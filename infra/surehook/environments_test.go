@@ -107,7 +107,7 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a thousand and one is too much concurrency", env: "dev", change: func(e *Environment) { e.Concurrency.Live = 1001 }, want: "concurrency"},
 		{name: "the breaker's concurrency is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.Circuits = 1 }, want: "concurrency"},
 		{name: "four slots are the fewest", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 4 }},
-		{name: "three slots are too few for two lanes", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 3 }, want: "slots"},
+		{name: "three slots are too few for two queues", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 3 }, want: "slots"},
 		{name: "a thousand slots are the most", env: "dev", change: func(e *Environment) { e.Concurrency.Slots, e.Concurrency.Account = 1000, 2000 }},
 		{name: "a thousand and one slots are too many", env: "dev", change: func(e *Environment) { e.Concurrency.Slots = 1001 }, want: "slots"},
 		{name: "fixed addresses fit in prod's account", env: "prod", change: func(e *Environment) { e.FixedZones = 2 }},
@@ -221,24 +221,24 @@ func TestEnvironment_Validate(t *testing.T) {
 func TestConcurrency_slots(t *testing.T) {
 	t.Parallel()
 
-	tests := []struct{ slots, reserve, overflow, places int }{
-		{slots: 4, reserve: 2, overflow: 2, places: 1},
-		{slots: 20, reserve: 2, overflow: 18, places: 1},
-		{slots: 29, reserve: 2, overflow: 27, places: 1},
-		{slots: 30, reserve: 3, overflow: 27, places: 1},
-		{slots: 79, reserve: 7, overflow: 72, places: 1},
-		{slots: 80, reserve: 8, overflow: 72, places: 2},
-		{slots: 200, reserve: 20, overflow: 180, places: 5},
-		{slots: 1000, reserve: 100, overflow: 900, places: 25},
+	tests := []struct{ slots, reserve, overflow, shares int }{
+		{slots: 4, reserve: 2, overflow: 2, shares: 1},
+		{slots: 20, reserve: 2, overflow: 18, shares: 1},
+		{slots: 29, reserve: 2, overflow: 27, shares: 1},
+		{slots: 30, reserve: 3, overflow: 27, shares: 1},
+		{slots: 79, reserve: 7, overflow: 72, shares: 1},
+		{slots: 80, reserve: 8, overflow: 72, shares: 2},
+		{slots: 200, reserve: 20, overflow: 180, shares: 5},
+		{slots: 1000, reserve: 100, overflow: 900, shares: 25},
 	}
 	for _, tt := range tests {
 		c := Concurrency{Slots: tt.slots}
-		if c.reserve() != tt.reserve || c.overflow() != tt.overflow || c.tenantPlaces() != tt.places {
+		if c.reserve() != tt.reserve || c.overflow() != tt.overflow || c.tenantShares() != tt.shares {
 			t.Errorf("%d slots are %d and %d, %d for a tenant; want %d and %d, %d for a tenant",
-				tt.slots, c.reserve(), c.overflow(), c.tenantPlaces(), tt.reserve, tt.overflow, tt.places)
+				tt.slots, c.reserve(), c.overflow(), c.tenantShares(), tt.reserve, tt.overflow, tt.shares)
 		}
 		// One tenant alone has the overflow and its places.
-		if alone := c.overflow() + c.tenantPlaces(); tt.slots >= 20 && alone*10 < tt.slots*9 {
+		if alone := c.overflow() + c.tenantShares(); tt.slots >= 20 && alone*10 < tt.slots*9 {
 			t.Errorf("one tenant alone gets %d of %d slots; want 90 %%", alone, tt.slots)
 		}
 	}

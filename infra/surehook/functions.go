@@ -93,7 +93,7 @@ func newFunctions(p plan) Functions {
 		Ingest:  newFunction(p.Construct, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
 		Deliver: newFunction(p.Construct, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
 		Breaker: newFunction(p.Construct, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
-		// "Replay" is already the construct id of the replay lane in this
+		// "Replay" is already the construct id of the replay queue in this
 		// scope.
 		Replay:    newFunction(p.Construct, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, grant: grantReplay}),
 		Manage:    newFunction(p.Construct, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, grant: grantManage}),
@@ -123,7 +123,7 @@ type source struct {
 	gather             time.Duration
 }
 
-// work returns the queues with a consumer, the lanes of deliver first. Healthy queues drain.
+// work returns the queues with a consumer, the queues of deliver first. Healthy queues drain.
 func (p plan) work() []source {
 	q, f, atOnce := p.Queues, p.Functions, p.Environment.Concurrency
 	of := func(name, id string, queue awssqs.Queue) watched[awssqs.Queue] {
@@ -142,7 +142,7 @@ func (p plan) work() []source {
 	}
 }
 
-// addQueues connects the functions to their queues. Each lane has a separate limit, so
+// addQueues connects the functions to their queues. Each queue has a separate limit, so
 // a flood of retries or a large replay leaves capacity for first attempts.
 func addQueues(p plan) {
 	for _, source := range p.work() {

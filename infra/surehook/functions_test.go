@@ -137,7 +137,7 @@ func TestFunctions_environment(t *testing.T) {
 	t.Parallel()
 
 	egress := map[string]string{"dev": "public", "staging": "public", "prod": "public", "local": "loopback"}
-	places := map[string]string{"dev": "1", "staging": "1", "prod": "5", "local": "1"}
+	shares := map[string]string{"dev": "1", "staging": "1", "prod": "5", "local": "1"}
 	retention := map[string]string{"dev": "720h0m0s", "staging": "2160h0m0s", "prod": "2160h0m0s", "local": "720h0m0s"}
 	const apiHost = "${Api}.execute-api.${AWS::Region}.${AWS::URLSuffix}"
 	for env, tpl := range every(t) {
@@ -152,7 +152,7 @@ func TestFunctions_environment(t *testing.T) {
 				"Deliver": {
 					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_KMS_KEY_ARN": "${Key.Arn}",
 					"SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_RETRY_QUEUE_URL": "${Retry}", "SUREHOOK_RETRY_QUEUE_ARN": "${Retry.Arn}",
-					"SUREHOOK_SLOT_QUEUE_URL": "${Slot}", "SUREHOOK_OVERFLOW_QUEUE_URL": "${Overflow}", "SUREHOOK_COALESCE_QUEUE_URL": "${Coalesce}", "SUREHOOK_TENANT_PLACES": places[env.Name],
+					"SUREHOOK_SLOT_QUEUE_URL": "${Slot}", "SUREHOOK_OVERFLOW_QUEUE_URL": "${Overflow}", "SUREHOOK_COALESCE_QUEUE_URL": "${Coalesce}", "SUREHOOK_TENANT_SHARES": shares[env.Name],
 					"SUREHOOK_DEAD_LETTERS_URL": "${DeadLetters}", "SUREHOOK_UNDELIVERABLE_RETRY_ARN": "${UndeliverableRetry.Arn}",
 					"SUREHOOK_CIRCUITS_QUEUE_URL": "${Circuits}",
 					"SUREHOOK_SCHEDULE_GROUP":     "surehook-" + env.Name, "SUREHOOK_SCHEDULE_ROLE_ARN": "${ScheduleRole.Arn}",

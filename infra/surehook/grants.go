@@ -53,16 +53,16 @@ func grantIngest(role awsiam.Role, p plan) {
 
 // grantDeliver: record attempts, send tasks of later attempts, update the
 // circuits, and notify the tenant's subscribed endpoints and the operators.
-// Permissions to receive from the lanes come with the event sources.
+// Permissions to receive from the queues come with the event sources.
 func grantDeliver(role awsiam.Role, p plan) {
 	// A transaction needs the permissions of its parts: here puts and updates.
 	// The gate's counters and leases need updates, too.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem").
 		on(p.Table.TableArn())
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint)) // parked deliveries for a free slot
-	// Retries and delayed tasks go to the retry lane. The live lane gets the
+	// Retries and delayed tasks go to the retry queue. The live queue gets the
 	// first tasks of operational events. Tasks of endpoints that need in-flight
-	// slots go to the lanes slot and overflow.
+	// slots go to the queues slot and overflow.
 	allow(role, "sqs:SendMessage").
 		on(p.Queues.Live.QueueArn(), p.Queues.Retry.QueueArn(), p.Queues.Slot.QueueArn(), p.Queues.Overflow.QueueArn(), p.Queues.Coalesce.QueueArn(),
 			p.Queues.DeadLetters.QueueArn(), p.Queues.Circuits.QueueArn())
@@ -83,7 +83,7 @@ func grantDeliver(role awsiam.Role, p plan) {
 // grantBreaker: find due circuits and parked deliveries; release the deliveries
 // or let them die; enqueue further circuit checks; review active endpoints and
 // notify as deliver does; count the dead letters and remove the dead letters of
-// settled deliveries; measure the lanes before a sweep; read the table's stream, by Lambda
+// settled deliveries; measure the queues before a sweep; read the table's stream, by Lambda
 // in the function's name. Permissions to receive from the circuits queue come with the
 // event source.
 func grantBreaker(role awsiam.Role, p plan) {

@@ -29,7 +29,7 @@ const (
 	maxEventMessage = 272 << 10
 )
 
-// Queues are the queue of events, the lanes of deliver, the queues of breaker and replay,
+// Queues are the queue of events, the queues of deliver, the queues of breaker and replay,
 // and the dead ends.
 type Queues struct {
 	// Events holds events of backends and of EventBridge, with their payloads.
@@ -39,10 +39,10 @@ type Queues struct {
 	Rejects awssqs.Queue
 
 	Live, Retry, Replay awssqs.Queue
-	// Slot and Overflow are the lanes of single tasks: an invocation is an
-	// in-flight slot. A tenant without a free place in Slot goes on in Overflow.
+	// Slot and Overflow are the queues of single tasks: an invocation is an
+	// in-flight slot. A tenant without a free share in Slot goes on in Overflow.
 	Slot, Overflow awssqs.Queue
-	// Coalesce is the lane of endpoints that get the events of a window together.
+	// Coalesce is the queue of endpoints that get the events of a window together.
 	Coalesce awssqs.Queue
 
 	// Circuits holds circuit checks for the breaker.
@@ -55,9 +55,9 @@ type Queues struct {
 	// Undeliverable holds messages after processing failures: our own faults.
 	// The queue must stay empty.
 	Undeliverable awssqs.Queue
-	// UndeliverableRetry is the same for the retry lane, and for tasks that the
-	// Scheduler could not send to the retry lane. All of its messages return to the
-	// retry lane. Messages of the Scheduler have no source queue, so in Undeliverable a
+	// UndeliverableRetry is the same for the retry queue, and for tasks that the
+	// Scheduler could not send to the retry queue. All of its messages return to the
+	// retry queue. Messages of the Scheduler have no source queue, so in Undeliverable a
 	// redrive to the sources would leave them.
 	UndeliverableRetry awssqs.Queue
 	// Redrive is idle: see newQueues.
@@ -108,7 +108,7 @@ func newQueues(scope constructs.Construct, env Environment) Queues {
 		// "Start DLQ redrive", StartMessageMoveTask) only out of a queue
 		// configured as a dead-letter queue. The functions send the dead
 		// letters themselves, so Redrive names DeadLetters as its dead-letter
-		// queue. The custom destination of a redrive is the retry lane.
+		// queue. The custom destination of a redrive is the retry queue.
 		// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_StartMessageMoveTask.html
 		Redrive: newOne("Redrive", awssqs.QueueProps{
 			DeadLetterQueue: &awssqs.DeadLetterQueue{Queue: deadLetters, MaxReceiveCount: jsii.Number(maxReceives)},
@@ -131,7 +131,7 @@ func newQueue(scope constructs.Construct, id string, env Environment, props awss
 // keep returns the policy for a queue that leaves the stack: by a rollback to a version
 // without the queue, by a replacement, or with the stack. The queue may have the only task
 // of a queued delivery. An empty queue costs nothing. A queue that a failed creation or update
-// made goes with it: no version sends to a lane that the version before does not read.
+// made goes with it: no version sends to a queue that the version before does not read.
 func keep(env Environment) awscdk.RemovalPolicy {
 	if env.Name == "dev" || env.Name == "local" {
 		return awscdk.RemovalPolicy_DESTROY

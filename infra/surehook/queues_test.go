@@ -61,7 +61,7 @@ func TestQueues_redrive(t *testing.T) {
 // TestQueues_scheduler checks that the tasks that the Scheduler could not send are in the
 // dead-letter queue of their target. SQS moves messages only out of a dead-letter queue of
 // a queue, and messages of the Scheduler only to a named queue: here all go to the retry
-// lane.
+// queue.
 func TestQueues_scheduler(t *testing.T) {
 	t.Parallel()
 

@@ -27,7 +27,7 @@ func newSchedules(p plan) Schedules {
 		// Remaining schedules hold only tasks for deleted queues.
 		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
 	})
-	role := newScheduleRole(p.Construct, "ScheduleRole", "Sends the tasks of due schedules to the retry lane", group)
+	role := newScheduleRole(p.Construct, "ScheduleRole", "Sends the tasks of due schedules to the retry queue", group)
 	allow(role, "sqs:SendMessage").on(p.Queues.Retry.QueueArn(), p.Queues.UndeliverableRetry.QueueArn())
 	return Schedules{Group: group, Role: role}
 }

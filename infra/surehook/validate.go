@@ -62,7 +62,7 @@ func (e Environment) checkConcurrency(f *faults) {
 	for _, n := range []int{c.Events, c.Live, c.Retry, c.Replay, c.Coalesce, c.Circuits, c.ReplayJobs} {
 		f.add(n < leastConcurrency || n > mostConcurrency, "concurrency of a queue is %d: Lambda takes 2 to 1000", n)
 	}
-	f.add(c.Slots < 2*leastConcurrency || c.Slots > mostConcurrency, "%d slots: the lanes slot and overflow share 4 to 1000", c.Slots)
+	f.add(c.Slots < 2*leastConcurrency || c.Slots > mostConcurrency, "%d slots: the queues slot and overflow share 4 to 1000", c.Slots)
 	f.add(c.FixedSender < 0, "a ceiling of %d executions for sender-fixed is below 0", c.FixedSender)
 	for _, floor := range []struct {
 		name       string

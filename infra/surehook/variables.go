@@ -14,7 +14,7 @@ import (
 func (e Environment) settings() config.Settings {
 	s := config.Settings{
 		Retention:        e.Retention,
-		TenantPlaces:     e.Concurrency.tenantPlaces(),
+		TenantShares:     e.Concurrency.tenantShares(),
 		Egress:           e.Egress,
 		EgressHost:       e.EgressHost,
 		SenderRegions:    e.Senders,

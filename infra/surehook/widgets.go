@@ -45,7 +45,7 @@ func nowRow(p plan) []Widget {
 		now("Dead letters open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
 		now("Undeliverable", p.undeliverable()...),
 		now("Oldest live message, s", labelled("age", p.Queues.Live.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod)))),
-		now("Live lane", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod)))),
+		now("Live queue", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod)))),
 		now("Circuits open", p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)),
 		now("Success rate, last hour", p.successRate(1)),
 	}
@@ -73,7 +73,7 @@ func queueRow(p plan) []Widget {
 		{Title: "Queue depth", Width: 6, Unit: "messages", Left: each(queues, awssqs.Queue.MetricApproximateNumberOfMessagesVisible, every)},
 		{
 			Title: "Oldest message", Width: 6, Unit: "s", Left: each(queues, awssqs.Queue.MetricApproximateAgeOfOldestMessage, every),
-			Limit: limits.OldestPending.Seconds(), // the retry lane's limit is 15 minutes more
+			Limit: limits.OldestPending.Seconds(), // the retry queue's limit is 15 minutes more
 		},
 		{Title: "Messages put back after a failure", Width: 6, Unit: "messages", Left: putBack},
 		{

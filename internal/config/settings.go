@@ -23,7 +23,7 @@ type Settings struct {
 	UndeliverableRetryARN string
 	ScheduleGroup         string
 	ScheduleRoleARN       string
-	TenantPlaces          int // functions of the lane slot at work for one tenant at most, at least 1
+	TenantShares          int // functions of the queue slot at work for one tenant at most, at least 1
 
 	Egress     string         // names.EgressPublic or EgressLoopback
 	EgressHost string         // one more permitted host at private addresses, for the local stack; empty for none
@@ -127,7 +127,7 @@ func (s *Settings) variables() []variable {
 		{name: "SUREHOOK_UNDELIVERABLE_RETRY_ARN", functions: "deliver", field: &s.UndeliverableRetryARN},
 		{name: "SUREHOOK_SCHEDULE_GROUP", functions: "deliver", field: &s.ScheduleGroup},
 		{name: "SUREHOOK_SCHEDULE_ROLE_ARN", functions: "deliver", field: &s.ScheduleRoleARN},
-		{name: "SUREHOOK_TENANT_PLACES", functions: "deliver", field: &s.TenantPlaces, valid: validCount, want: "a whole number of at least 1"},
+		{name: "SUREHOOK_TENANT_SHARES", functions: "deliver", field: &s.TenantShares, valid: validCount, want: "a whole number of at least 1"},
 
 		{name: "SUREHOOK_EGRESS", functions: requests, field: &s.Egress, valid: oneOf(names.EgressPublic, names.EgressLoopback), want: "public or loopback"},
 		{name: "SUREHOOK_EGRESS_HOST", functions: requests, field: &s.EgressHost, need: optional},

@@ -17,7 +17,7 @@ type Coalescing struct {
 }
 
 // Bounds and defaults of Coalescing. MaxCoalesceWindow is below MaxQueueDelay, and
-// MaxCoalesceEvents is the batch size of the lane coalesce.
+// MaxCoalesceEvents is the batch size of the queue coalesce.
 const (
 	MinCoalesceWindow     = time.Second
 	MaxCoalesceWindow     = 5 * time.Minute
@@ -66,14 +66,14 @@ func (c Coalescing) Due(from time.Time) time.Time {
 	return from
 }
 
-// LaneAt returns the lane and the time for a task of the endpoint that is due at the given
-// time. For a coalescing endpoint these are the lane coalesce and the next end of a window, or
+// QueueAt returns the queue and the time for a task of the endpoint that is due at the given
+// time. For a coalescing endpoint these are the queue coalesce and the next end of a window, or
 // the given time if a window ends then. A nil endpoint is a deleted one.
-func (e *Endpoint) LaneAt(lane Lane, due time.Time) (Lane, time.Time) {
+func (e *Endpoint) QueueAt(queue Queue, due time.Time) (Queue, time.Time) {
 	if e == nil || !e.Coalesce.On() {
-		return lane, due
+		return queue, due
 	}
-	return LaneCoalesce, e.Coalesce.Due(due)
+	return QueueCoalesce, e.Coalesce.Due(due)
 }
 
 // BatchID is the id of a request with several events.

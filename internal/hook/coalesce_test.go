@@ -31,11 +31,11 @@ func TestCoalescing_WindowsAreAlignedToTheClock(t *testing.T) {
 	}
 	e := hook.Endpoint{Coalesce: c}
 	due := at("2026-11-22T10:00:05Z")
-	if lane, got := e.LaneAt(hook.LaneRetry, due); lane != hook.LaneCoalesce || !got.Equal(due) {
-		t.Errorf("LaneAt(the end of a window) = %s, %s; want the lane coalesce at that time", lane, got)
+	if queue, got := e.QueueAt(hook.QueueRetry, due); queue != hook.QueueCoalesce || !got.Equal(due) {
+		t.Errorf("QueueAt(the end of a window) = %s, %s; want the queue coalesce at that time", queue, got)
 	}
-	if lane, got := (*hook.Endpoint)(nil).LaneAt(hook.LaneRetry, due); lane != hook.LaneRetry || !got.Equal(due) {
-		t.Errorf("LaneAt() of a deleted endpoint = %s, %s; want the arguments", lane, got)
+	if queue, got := (*hook.Endpoint)(nil).QueueAt(hook.QueueRetry, due); queue != hook.QueueRetry || !got.Equal(due) {
+		t.Errorf("QueueAt() of a deleted endpoint = %s, %s; want the arguments", queue, got)
 	}
 }
 

@@ -50,9 +50,9 @@
 //   - Copy of a task: the same message, received again or by a second process at the same time. It has the same nonce.
 //   - Hop: one sending of a message without an attempt or other progress in between. A message past MaxHops circles: it
 //     is logged and counted, but still sent.
-//   - Lane: a queue of tasks: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
+//   - Queue: where tasks wait: live (first attempts), retry (later attempts), replay (first attempts of replays), slot and
 //     overflow (attempts in an in-flight slot), and coalesce (attempts of coalescing endpoints). An invocation receives up
-//     to 10 tasks of live, retry and replay, which are the lanes of batches, and one task of slot or overflow.
+//     to 10 tasks of live, retry and replay, which are the queues of batches, and one task of slot or overflow.
 //   - Coalescing endpoint: an endpoint that receives the events of a time window together in one request.
 //   - Window: the period of a coalescing endpoint, aligned to the clock. For the circuit, the window is the last ten minutes.
 //   - Batch: a request to a coalescing endpoint with the deliveries of a window, its members. It lasts for one attempt. The
@@ -90,7 +90,7 @@
 //   - Throttle: the pause that an endpoint asks for with 429.
 //   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.
 //   - In-flight slot: the permission to be one of the endpoint's concurrent attempts.
-//   - Lease: a probe, in-flight slot or place that is held until a given time, so that a crash cannot hold it forever.
+//   - Lease: a probe, in-flight slot or share that is held until a given time, so that a crash cannot hold it forever.
 //   - Claim: the lease of an in-flight slot for a parked delivery, taken before its task is sent.
 //   - Hand-over: the end of a lease and the claim of its slot for a parked delivery, in one write.
 //   - Park: keep a delivery in the store without a task, because the endpoint is paused, disabled, throttled or at a
@@ -108,7 +108,7 @@
 //   - Score: counts an answer in time as +1 and a late one as -19. At 20 the endpoint has proved its speed.
 //   - Credit: answers in time that one process saw from an endpoint within the last seconds. Every 20 of them forgive one
 //     late attempt.
-//   - Place: a tenant's permission for one task in the lane slot.
+//   - Share: a tenant's permission for one task in the queue slot.
 //
 // The end of a delivery:
 //
@@ -119,7 +119,7 @@
 //   - Retire: turn a dead delivery into a discarded one when its replay has settled.
 //   - Replay: the next generation of a delivery.
 //   - Replay request: who asked for a replay, and how. The first task of the new generation carries it.
-//   - Redrive: a replay by SQS, which moves dead letters back to a lane. A redrive of rejects sends them to the events
+//   - Redrive: a replay by SQS, which moves dead letters back to a queue. A redrive of rejects sends them to the events
 //     queue again.
 //   - Job: a replay of all deliveries that a filter selects, one page at a time.
 //   - Chain: the messages of a job, each of which sends the next one.

@@ -123,7 +123,7 @@ func (d Delivery) CancelledByReplay() bool {
 // received twice gives the same task.
 const redriveNonce = "redrive"
 
-// Task returns the task of a dead letter that SQS moved to a lane (a redrive): the first
+// Task returns the task of a dead letter that SQS moved to a queue (a redrive): the first
 // attempt of the next generation.
 func (l DeadLetter) Task() Task {
 	return Task{

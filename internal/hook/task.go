@@ -11,52 +11,52 @@ import (
 // MaxQueueDelay is the longest delay of a queued message: SQS allows 900 s.
 const MaxQueueDelay = 15 * time.Minute
 
-// Lane is a queue of tasks.
-type Lane uint8
+// Queue names a queue of tasks.
+type Queue uint8
 
-// The lanes. The zero Lane is not valid.
+// The queues. The zero Queue is not valid.
 const (
-	LaneLive     Lane = iota + 1 // first attempts
-	LaneRetry                    // later attempts
-	LaneReplay                   // first attempts of replays
-	LaneSlot                     // attempts that need an in-flight slot, one task per invocation; each has a place of its tenant
-	LaneOverflow                 // the same without a place: the tenant's are in use, or the delivery was parked before
-	LaneCoalesce                 // attempts of coalescing endpoints
+	QueueLive     Queue = iota + 1 // first attempts
+	QueueRetry                     // later attempts
+	QueueReplay                    // first attempts of replays
+	QueueSlot                      // attempts that need an in-flight slot, one task per invocation; each has a share of its tenant
+	QueueOverflow                  // the same without a share: the tenant's are in use, or the delivery was parked before
+	QueueCoalesce                  // attempts of coalescing endpoints
 )
 
-// String returns the lane's name.
-func (l Lane) String() string {
-	return Names[Lane]{
-		LaneLive: "live", LaneRetry: "retry", LaneReplay: "replay", LaneSlot: "slot", LaneOverflow: "overflow",
-		LaneCoalesce: "coalesce",
+// String returns the queue's name.
+func (l Queue) String() string {
+	return Names[Queue]{
+		QueueLive: "live", QueueRetry: "retry", QueueReplay: "replay", QueueSlot: "slot", QueueOverflow: "overflow",
+		QueueCoalesce: "coalesce",
 	}.Of(l)
 }
 
-// Lanes returns all lanes.
-func Lanes() []Lane {
-	return []Lane{LaneLive, LaneRetry, LaneReplay, LaneSlot, LaneOverflow, LaneCoalesce}
+// Queues returns all queues.
+func Queues() []Queue {
+	return []Queue{QueueLive, QueueRetry, QueueReplay, QueueSlot, QueueOverflow, QueueCoalesce}
 }
 
 // BatchSize returns how many tasks an invocation receives at most.
-func (l Lane) BatchSize() int {
+func (l Queue) BatchSize() int {
 	switch l {
-	case LaneSlot, LaneOverflow:
+	case QueueSlot, QueueOverflow:
 		return 1
-	case LaneCoalesce:
+	case QueueCoalesce:
 		return MaxCoalesceEvents
-	case LaneLive, LaneRetry, LaneReplay:
+	case QueueLive, QueueRetry, QueueReplay:
 	}
 	return 10
 }
 
-// CoalesceGather is how long an invocation gathers tasks of the lane coalesce. The tasks of a
+// CoalesceGather is how long an invocation gathers tasks of the queue coalesce. The tasks of a
 // window become visible within a second after its end, because the queue delays by whole
 // seconds.
 const CoalesceGather = 2 * time.Second
 
-// Single reports whether an invocation receives one task of the lane. Such an invocation may
+// Single reports whether an invocation receives one task of the queue. Such an invocation may
 // take as long as the attempt without delaying another task.
-func (l Lane) Single() bool { return l == LaneSlot || l == LaneOverflow }
+func (l Queue) Single() bool { return l == QueueSlot || l == QueueOverflow }
 
 // maxGroup is the longest name of a message group, in characters: SQS allows no more.
 const maxGroup = 128
@@ -120,7 +120,7 @@ func (t Task) Test() bool {
 
 // MaxHops bounds the Hops of a healthy task, circuit check or job message. A message past the
 // bound is logged and counted, but still sent, so no delivery is lost. Healthy messages stay
-// far below it: a task waits for a rate slot in one hop, and moves to another lane in at most
+// far below it: a task waits for a rate slot in one hop, and moves to another queue in at most
 // two; the longest cooldown, 24 h, takes 96 circuit checks of 15 minutes; the first message of
 // a job waits for the job in at most 60 hops.
 const MaxHops = 1000

@@ -51,7 +51,7 @@ var replayPaths = regexp.MustCompile(`^/v1/tenants/[^/]+/(replays|erasures/|dead
 // bundle is the whole API over memory with a clock set by tests.
 type bundle struct {
 	store    *memory.Store
-	queue    *memory.Queue
+	queue    *memory.TaskQueues
 	asked    *memory.CircuitQueue
 	jobs     *memory.JobQueue
 	admin    *endpoint.Admin
@@ -82,7 +82,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 
 	b := &bundle{store: memory.NewStore(), log: new(bytes.Buffer), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
-	b.queue = memory.NewQueue(now)
+	b.queue = memory.NewTaskQueues(now)
 	b.asked = memory.NewCircuitQueue(now)
 	b.jobs = memory.NewJobQueue(now)
 	directory := ingest.NewDirectory(b.store)

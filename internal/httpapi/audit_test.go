@@ -117,12 +117,12 @@ func (e estate) everything(t *testing.T) string {
 	for _, path := range []string{"/v1/keys", "/v1/tenants/acme/limits", endpoints + "/crm", "/v1/tenants/acme/deliveries/" + e.dead.String()} {
 		all.WriteString(wire(e.do(t, admin, "GET", path, "")) + "\n")
 	}
-	for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneReplay} {
-		n, err := e.queue.Visible(t.Context(), lane)
+	for _, queue := range []hook.Queue{hook.QueueLive, hook.QueueReplay} {
+		n, err := e.queue.Visible(t.Context(), queue)
 		if err != nil {
 			t.Fatalf("Visible = %v", err)
 		}
-		_, _ = fmt.Fprintln(&all, lane, n)
+		_, _ = fmt.Fprintln(&all, queue, n)
 	}
 	_, checks := e.asked.Next()
 	_, _ = fmt.Fprintln(&all, "checks:", checks)
@@ -477,10 +477,10 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 }
 
 // lostSend takes all tokens, but its response is lost.
-type lostSend struct{ *memory.Queue }
+type lostSend struct{ *memory.TaskQueues }
 
-func (q lostSend) Send(ctx context.Context, lane hook.Lane, tokens []hook.Task, delay time.Duration) []error {
-	q.Queue.Send(ctx, lane, tokens, delay)
+func (q lostSend) Send(ctx context.Context, queue hook.Queue, tokens []hook.Task, delay time.Duration) []error {
+	q.TaskQueues.Send(ctx, queue, tokens, delay)
 	errs := make([]error, len(tokens))
 	for i := range errs {
 		errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}

@@ -396,7 +396,7 @@ func TestEndpoints_test(t *testing.T) {
 			t.Errorf("payload = %s; want JSON", stored.Payload)
 		}
 	}
-	if n := len(b.queue.Receive(hook.LaneLive, 10)); n != 2 {
+	if n := len(b.queue.Receive(hook.QueueLive, 10)); n != 2 {
 		t.Errorf("%d tokens were sent; want 2", n)
 	}
 	for body, want := range map[string]string{

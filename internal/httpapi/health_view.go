@@ -18,7 +18,7 @@ type endpointHealthView struct {
 	At           time.Time        `json:"at"`
 	Status       string           `json:"status"`
 	Condition    conditionView    `json:"condition"`
-	Speed        string           `json:"speed"` // the speed class, which decides on the lane
+	Speed        string           `json:"speed"` // the speed class, which decides on the queue
 	Slow         bool             `json:"slow"`
 	Fragile      bool             `json:"fragile"`
 	Warned       int              `json:"warned"`  // percent

@@ -51,9 +51,9 @@ func TestReplay_delivery(t *testing.T) {
 	if w.Code != 202 || w.Body.String() != queued {
 		t.Fatalf("POST = %d %s; want 202 %s", w.Code, w.Body, queued)
 	}
-	tasks := p.queue.Receive(hook.LaneReplay, 10)
+	tasks := p.queue.Receive(hook.QueueReplay, 10)
 	if len(tasks) != 1 || tasks[0].Task.Delivery != next || tasks[0].Task.ReplayRequest.By != "key_replayer" {
-		t.Errorf("the replay lane has %v; want a task of %s", tasks, next)
+		t.Errorf("the replay queue has %v; want a task of %s", tasks, next)
 	}
 	w = p.do(t, reader, "GET", deliveriesURL+id.String(), "")
 	marked := fmt.Sprintf(`,"replayed_as":%q,"replayed_at":%s,"history":`, next, later)

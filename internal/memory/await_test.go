@@ -21,11 +21,11 @@ func tasksOf(endpoint hook.EndpointID, n int) []hook.Task {
 	return tasks
 }
 
-// send puts the tasks on the live lane.
-func send(t *testing.T, q *memory.Queue, tasks []hook.Task, delay time.Duration) {
+// send puts the tasks on the live queue.
+func send(t *testing.T, q *memory.TaskQueues, tasks []hook.Task, delay time.Duration) {
 	t.Helper()
 
-	if errs := q.Send(t.Context(), hook.LaneLive, tasks, delay); errs != nil {
+	if errs := q.Send(t.Context(), hook.QueueLive, tasks, delay); errs != nil {
 		t.Fatalf("Send(live, %d tasks) = %v; want nil", len(tasks), errs)
 	}
 }
@@ -50,7 +50,7 @@ func TestQueue_Await_ReturnsWhenAMessageIsVisible(t *testing.T) {
 
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				q := memory.NewQueue(time.Now)
+				q := memory.NewTaskQueues(time.Now)
 				send(t, q, tasksOf("ep_0", 1), time.Minute) // visible after the end of the test
 				go func() {
 					time.Sleep(tt.sent)
@@ -59,7 +59,7 @@ func TestQueue_Await_ReturnsWhenAMessageIsVisible(t *testing.T) {
 				if tt.sent == 0 {
 					synctest.Wait()
 				}
-				got := q.Await(t.Context(), hook.LaneLive, 10)
+				got := q.Await(t.Context(), hook.QueueLive, 10)
 				if after := time.Since(start); len(got) != 1 || got[0].Task.Delivery.Endpoint != "ep_1" || after != tt.want {
 					t.Errorf("Await(live) = %v after %s; want the message after %s", got, after, tt.want)
 				}
@@ -74,9 +74,9 @@ func TestQueue_Await_ReturnsNothingWhenTheContextEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		q := memory.NewQueue(time.Now)
+		q := memory.NewTaskQueues(time.Now)
 		start := time.Now()
-		if got := q.Await(ctx, hook.LaneLive, 10); len(got) > 0 || time.Since(start) != time.Second {
+		if got := q.Await(ctx, hook.QueueLive, 10); len(got) > 0 || time.Since(start) != time.Second {
 			t.Errorf("Await(live) = %v after %s; want nothing after 1 s", got, time.Since(start))
 		}
 	})
@@ -89,16 +89,16 @@ func TestQueue_Await_AnEndedCallWakesAnother(t *testing.T) {
 
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()
-		q := memory.NewQueue(time.Now)
+		q := memory.NewTaskQueues(time.Now)
 		first, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
 		second, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		var waiters sync.WaitGroup
-		waiters.Go(func() { q.Await(first, hook.LaneLive, 1) })
+		waiters.Go(func() { q.Await(first, hook.QueueLive, 1) })
 		synctest.Wait()
 		waiters.Go(func() {
-			got := q.Await(second, hook.LaneLive, 1)
+			got := q.Await(second, hook.QueueLive, 1)
 			if after := time.Since(start); len(got) != 1 || after != 3*time.Second {
 				t.Errorf("Await(live) = %v after %s; want the message after 3 s", got, after)
 			}
@@ -114,11 +114,11 @@ func TestQueue_Await_WakesACallPerBatch(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
-		q := memory.NewQueue(time.Now)
+		q := memory.NewTaskQueues(time.Now)
 		var waiters sync.WaitGroup
 		var received [2]int
 		for i := range received {
-			waiters.Go(func() { received[i] = len(q.Await(t.Context(), hook.LaneLive, 10)) })
+			waiters.Go(func() { received[i] = len(q.Await(t.Context(), hook.QueueLive, 10)) })
 		}
 		synctest.Wait()
 		send(t, q, tasksOf("ep_1", 15), time.Second)
@@ -133,7 +133,7 @@ func TestQueue_Await_ReturnsEachMessageOnce(t *testing.T) {
 	t.Parallel()
 
 	const senders, each, workers = 4, 500, 8
-	q := memory.NewQueue(time.Now)
+	q := memory.NewTaskQueues(time.Now)
 	q.Fair = true
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -143,14 +143,14 @@ func TestQueue_Await_ReturnsEachMessageOnce(t *testing.T) {
 	for i := range senders {
 		running.Go(func() {
 			for _, task := range tasksOf(hook.EndpointID("ep_"+string(rune('a'+i))), each) {
-				q.Send(ctx, hook.LaneLive, []hook.Task{task}, 0)
+				q.Send(ctx, hook.QueueLive, []hook.Task{task}, 0)
 			}
 		})
 	}
 	for range workers {
 		running.Go(func() {
 			for {
-				batch := q.Await(ctx, hook.LaneLive, 10)
+				batch := q.Await(ctx, hook.QueueLive, 10)
 				if len(batch) == 0 {
 					return
 				}

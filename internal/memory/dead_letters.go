@@ -17,7 +17,7 @@ const (
 
 // DeadLetters is the dead-letter queue. DeadLetters is safe for concurrent use.
 type DeadLetters struct {
-	queue   *Queue
+	queues  *TaskQueues
 	letters *standardQueue[letter]
 }
 
@@ -29,10 +29,10 @@ type letter struct {
 }
 
 // NewDeadLetters returns an empty dead-letter queue. Redrive moves dead letters to
-// the lanes of q. Dead letters and q share a clock and one sequence
+// the queues of q. Dead letters and q share a clock and one sequence
 // of message ids.
-func NewDeadLetters(q *Queue) *DeadLetters {
-	return &DeadLetters{queue: q, letters: newStandardQueue[letter](q.now, q.numbers)}
+func NewDeadLetters(q *TaskQueues) *DeadLetters {
+	return &DeadLetters{queues: q, letters: newStandardQueue[letter](q.now, q.numbers)}
 }
 
 // Send stores the dead letter.
@@ -41,7 +41,7 @@ func (d *DeadLetters) Send(_ context.Context, l hook.DeadLetter) error {
 	if err != nil {
 		return err
 	}
-	d.letters.put(string(l.Endpoint), letter{DeadLetter: l, body: body}, d.queue.now())
+	d.letters.put(string(l.Endpoint), letter{DeadLetter: l, body: body}, d.queues.now())
 	return nil
 }
 
@@ -74,13 +74,13 @@ func (d *DeadLetters) Remove(_ context.Context, letters []breaker.Letter) error 
 // Depth returns the exact number of letters.
 func (d *DeadLetters) Depth(context.Context) (int, error) { return d.letters.len(), nil }
 
-// Redrive moves all visible dead letters to the lane and returns their number.
+// Redrive moves all visible dead letters to the queue and returns their number.
 // As with an SQS redrive, the message body stays a dead letter.
-func (d *DeadLetters) Redrive(lane hook.Lane) int {
+func (d *DeadLetters) Redrive(queue hook.Queue) int {
 	moved := d.letters.receive(d.letters.len(), letterVisibility, 0, false)
 	for _, e := range moved {
 		d.letters.delete(e.id)
-		d.queue.lane(lane).put(e.group.id, content{task: e.value.Task(), body: e.value.body}, d.queue.now())
+		d.queues.of(queue).put(e.group.id, content{task: e.value.Task(), body: e.value.body}, d.queues.now())
 	}
 	return len(moved)
 }

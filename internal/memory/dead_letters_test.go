@@ -19,7 +19,7 @@ func TestDeadLetters(t *testing.T) {
 		t.Helper()
 
 		clock := porttest.FakeClock()
-		dead := memory.NewDeadLetters(memory.NewQueue(clock.Now))
+		dead := memory.NewDeadLetters(memory.NewTaskQueues(clock.Now))
 		return porttest.DeadLettersBench{
 			DeadLetters: dead,
 			Clock:       clock,
@@ -64,7 +64,7 @@ func sendLetters(t *testing.T, dead *memory.DeadLetters, n int) []hook.DeadLette
 func TestDeadLetters_Letters_ReturnsHiddenLettersToo(t *testing.T) {
 	t.Parallel()
 
-	q := memory.NewQueue(porttest.FakeClock().Now)
+	q := memory.NewTaskQueues(porttest.FakeClock().Now)
 	dead := memory.NewDeadLetters(q)
 	letters := sendLetters(t, dead, 12)
 	some, err := dead.Receive(t.Context())
@@ -81,25 +81,25 @@ func TestDeadLetters_Letters_ReturnsHiddenLettersToo(t *testing.T) {
 		t.Errorf("Letters() after two were removed (-want +got):\n%s", diff)
 	}
 	if at, ok := q.Next(); ok {
-		t.Errorf("Next() = %s, true; want none: no lane has a message", at)
+		t.Errorf("Next() = %s, true; want none: no queue has a message", at)
 	}
 }
 
-func TestDeadLetters_Redrive_MovesLettersToTheLane(t *testing.T) {
+func TestDeadLetters_Redrive_MovesLettersToTheQueue(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
-	q := memory.NewQueue(clock.Now)
+	q := memory.NewTaskQueues(clock.Now)
 	dead := memory.NewDeadLetters(q)
 	letters := sendLetters(t, dead, 12)
 	if _, err := dead.Receive(t.Context()); err != nil { // ten are hidden for a minute
 		t.Fatal(err)
 	}
 	for _, want := range [][]hook.DeadLetter{letters[10:], letters[:10], nil} {
-		if n := dead.Redrive(hook.LaneRetry); n != len(want) {
+		if n := dead.Redrive(hook.QueueRetry); n != len(want) {
 			t.Errorf("Redrive(retry) = %d; want %d", n, len(want))
 		}
-		got := q.Receive(hook.LaneRetry, 100)
+		got := q.Receive(hook.QueueRetry, 100)
 		if len(got) != len(want) {
 			t.Fatalf("Receive(retry) = %d messages; want %d", len(got), len(want))
 		}

@@ -12,7 +12,7 @@ var _ status.Queues = Queues{}
 // Queues is the set of all queues. All fields must be set.
 type Queues struct {
 	Events      *EventQueue
-	Lanes       *Queue
+	Tasks       *TaskQueues
 	DeadLetters *DeadLetters
 	Circuits    *CircuitQueue
 	Jobs        *JobQueue
@@ -23,16 +23,16 @@ func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
 	return map[string]status.Depth{
 		"events":        q.Events.events.depth(),
 		"rejects":       q.Events.rejects.depth(),
-		"live":          q.Lanes.lane(hook.LaneLive).depth(),
-		"retry":         q.Lanes.lane(hook.LaneRetry).depth(),
-		"replay":        q.Lanes.lane(hook.LaneReplay).depth(),
-		"slot":          q.Lanes.lane(hook.LaneSlot).depth(),
-		"overflow":      q.Lanes.lane(hook.LaneOverflow).depth(),
-		"coalesce":      q.Lanes.lane(hook.LaneCoalesce).depth(),
+		"live":          q.Tasks.of(hook.QueueLive).depth(),
+		"retry":         q.Tasks.of(hook.QueueRetry).depth(),
+		"replay":        q.Tasks.of(hook.QueueReplay).depth(),
+		"slot":          q.Tasks.of(hook.QueueSlot).depth(),
+		"overflow":      q.Tasks.of(hook.QueueOverflow).depth(),
+		"coalesce":      q.Tasks.of(hook.QueueCoalesce).depth(),
 		"replay_jobs":   q.Jobs.jobs.depth(),
 		"circuits":      q.Circuits.checks.depth(),
 		"dead_letters":  q.DeadLetters.letters.depth(),
-		"undeliverable": {Visible: q.Lanes.Undeliverable() + q.Circuits.Undeliverable() + q.Jobs.Undeliverable()},
+		"undeliverable": {Visible: q.Tasks.Undeliverable() + q.Circuits.Undeliverable() + q.Jobs.Undeliverable()},
 	}, nil
 }
 

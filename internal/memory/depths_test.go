@@ -17,13 +17,13 @@ func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := func() time.Time { return now }
-	lanes := memory.NewQueue(clock)
-	q := memory.Queues{Events: memory.NewEventQueue(clock), Lanes: lanes, DeadLetters: memory.NewDeadLetters(lanes), Circuits: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
-	send(t, q.Lanes, tasksOf("ep_1", 5), 0)
-	send(t, q.Lanes, tasksOf("ep_2", 1), time.Second)
-	send(t, q.Lanes, tasksOf("ep_3", 1), time.Minute)
+	queues := memory.NewTaskQueues(clock)
+	q := memory.Queues{Events: memory.NewEventQueue(clock), Tasks: queues, DeadLetters: memory.NewDeadLetters(queues), Circuits: memory.NewCircuitQueue(clock), Jobs: memory.NewJobQueue(clock)}
+	send(t, q.Tasks, tasksOf("ep_1", 5), 0)
+	send(t, q.Tasks, tasksOf("ep_2", 1), time.Second)
+	send(t, q.Tasks, tasksOf("ep_3", 1), time.Minute)
 	now = now.Add(time.Second) // the message of ep_2 becomes visible
-	if received := q.Lanes.Receive(hook.LaneLive, 2); len(received) != 2 {
+	if received := q.Tasks.Receive(hook.QueueLive, 2); len(received) != 2 {
 		t.Fatalf("Receive(live, 2) = %v; want 2 messages", received)
 	}
 	if err := q.Circuits.Enqueue(t.Context(), hook.CircuitCheck{Endpoint: "ep_1"}, time.Minute); err != nil {

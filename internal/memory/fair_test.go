@@ -11,7 +11,7 @@ import (
 
 // fairQueue is a fair queue whose received messages stay hidden for an hour.
 type fairQueue struct {
-	*memory.Queue
+	*memory.TaskQueues
 
 	t     *testing.T
 	clock porttest.Clock
@@ -21,7 +21,7 @@ func newFairQueue(t *testing.T) *fairQueue {
 	t.Helper()
 
 	clock := porttest.FakeClock()
-	q := &fairQueue{memory.NewQueue(clock.Now), t, clock}
+	q := &fairQueue{memory.NewTaskQueues(clock.Now), t, clock}
 	q.Fair, q.Visibility = true, time.Hour
 	return q
 }
@@ -31,7 +31,7 @@ func (q *fairQueue) next(want hook.EndpointID, n int) (received []memory.Message
 	q.t.Helper()
 
 	for i := range n {
-		got := q.Receive(hook.LaneLive, 1)
+		got := q.Receive(hook.QueueLive, 1)
 		if len(got) != 1 || got[0].Task.Delivery.Endpoint != want {
 			q.t.Fatalf("message %d is %v; want a message of %s", i+1, got, want)
 		}
@@ -47,13 +47,13 @@ func TestQueue_Receive_FairQueueCountsProcessingTime(t *testing.T) {
 	t.Parallel()
 
 	q := newFairQueue(t)
-	send(t, q.Queue, tasksOf("ep_slow", 10), 0)
+	send(t, q.TaskQueues, tasksOf("ep_slow", 10), 0)
 	taken := q.next("ep_slow", 2)
 	q.pass(10 * time.Second)
 	for _, m := range taken {
 		q.Delete(m.ID)
 	}
-	send(t, q.Queue, tasksOf("ep_quiet", 2), 0)
+	send(t, q.TaskQueues, tasksOf("ep_quiet", 2), 0)
 	q.next("ep_quiet", 1) // of 20 s of processing, none is of ep_quiet
 	q.pass(time.Second)
 	q.next("ep_quiet", 1) // of 21 s, 1 s is of ep_quiet: less than a tenth
@@ -65,9 +65,9 @@ func TestQueue_Receive_FairQueueBalancesNoisyGroups(t *testing.T) {
 	t.Parallel()
 
 	q := newFairQueue(t)
-	send(t, q.Queue, tasksOf("ep_first", 10), 0)
+	send(t, q.TaskQueues, tasksOf("ep_first", 10), 0)
 	q.next("ep_first", 3)
-	send(t, q.Queue, tasksOf("ep_slow", 10), 0)
+	send(t, q.TaskQueues, tasksOf("ep_slow", 10), 0)
 	q.next("ep_first", 1) // no time has passed: the order of Send
 	q.pass(time.Second)
 	q.next("ep_slow", 1)
@@ -81,10 +81,10 @@ func TestQueue_Receive_FairQueueForgetsASilentGroup(t *testing.T) {
 
 	for _, silent := range []time.Duration{5*time.Minute - time.Second, 5 * time.Minute} {
 		q := newFairQueue(t)
-		send(t, q.Queue, tasksOf("ep_noisy", 100), 0)
+		send(t, q.TaskQueues, tasksOf("ep_noisy", 100), 0)
 		q.next("ep_noisy", 31)
 		q.pass(silent)
-		send(t, q.Queue, tasksOf("ep_quiet", 1), 0)
+		send(t, q.TaskQueues, tasksOf("ep_quiet", 1), 0)
 		want := hook.EndpointID("ep_quiet")
 		if silent == 5*time.Minute {
 			want = "ep_noisy" // the oldest message
@@ -99,15 +99,15 @@ func TestQueue_Receive_FairQueueRemembersANoisyGroup(t *testing.T) {
 
 	for waiting, want := range map[int]hook.EndpointID{1: "ep_quiet", 0: "ep_noisy"} {
 		q := newFairQueue(t)
-		send(t, q.Queue, tasksOf("ep_noisy", 31+waiting), 0)
+		send(t, q.TaskQueues, tasksOf("ep_noisy", 31+waiting), 0)
 		taken := q.next("ep_noisy", 31)
-		send(t, q.Queue, tasksOf("ep_quiet", 1), 0)
+		send(t, q.TaskQueues, tasksOf("ep_quiet", 1), 0)
 		q.next("ep_quiet", 1)
 		for _, m := range taken {
 			q.Delete(m.ID)
 		}
-		send(t, q.Queue, tasksOf("ep_noisy", 1), 0)
-		send(t, q.Queue, tasksOf("ep_quiet", 1), 0)
+		send(t, q.TaskQueues, tasksOf("ep_noisy", 1), 0)
+		send(t, q.TaskQueues, tasksOf("ep_quiet", 1), 0)
 		q.next(want, 1)
 	}
 }

@@ -12,20 +12,20 @@ import (
 )
 
 var (
-	_ settle.TaskQueue = (*Queue)(nil)
-	_ breaker.Queue    = (*Queue)(nil)
+	_ settle.TaskQueue = (*TaskQueues)(nil)
+	_ breaker.Queue    = (*TaskQueues)(nil)
 )
 
-// Queue is the lanes. As with SQS, a received message is hidden, and visible again
+// TaskQueues are the queues of tasks. As with SQS, a received message is hidden, and visible again
 // unless deleted. Queue is safe for concurrent use.
-type Queue struct {
+type TaskQueues struct {
 	// Visibility is the visibility timeout of received messages; by default a
 	// minute.
 	Visibility time.Duration
 	// MaxReceives is the maxReceiveCount of the redrive policy: a message is
 	// undeliverable at the next receive. 0, the default, is no maximum.
 	MaxReceives int
-	// Fair makes the lanes fair queues of SQS: messages of quiet groups come first.
+	// Fair makes them fair queues of SQS: messages of quiet groups come first.
 	// A group is noisy with at least 30 messages, and more than a tenth of all
 	// messages, in flight, or with more than a tenth of the recent processing time.
 	// Of noisy groups the one with the fewest messages in flight comes first. Without
@@ -33,8 +33,8 @@ type Queue struct {
 	Fair bool
 
 	now     func() time.Time
-	numbers *atomic.Int64              // message numbers of all lanes and of the dead letters
-	lanes   [6]*standardQueue[content] // by lane, from the first
+	numbers *atomic.Int64              // message numbers of all queues and of the dead letters
+	queues  [6]*standardQueue[content] // from the first hook.Queue
 }
 
 // content is a task and its encoded form.
@@ -53,20 +53,20 @@ type Message struct {
 }
 
 // NewQueue returns an empty queue with the clock now.
-func NewQueue(now func() time.Time) *Queue {
+func NewTaskQueues(now func() time.Time) *TaskQueues {
 	numbers := new(atomic.Int64)
-	q := &Queue{Visibility: defaultVisibility, now: now, numbers: numbers}
-	for i := range q.lanes {
-		q.lanes[i] = newStandardQueue[content](now, numbers)
+	q := &TaskQueues{Visibility: defaultVisibility, now: now, numbers: numbers}
+	for i := range q.queues {
+		q.queues[i] = newStandardQueue[content](now, numbers)
 	}
 	return q
 }
 
-// Send rejects an unknown lane and a delay outside 0 to 15 minutes with
+// Send rejects an unknown queue and a delay outside 0 to 15 minutes with
 // CodeInternal.
-func (q *Queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+func (q *TaskQueues) Send(_ context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	errs := make([]error, len(tasks))
-	if err := q.validate(lane, delay); err != nil {
+	if err := q.validate(queue, delay); err != nil {
 		for i := range errs {
 			errs[i] = err
 		}
@@ -75,7 +75,7 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay
 	visibleAt := q.now().Add(wholeSeconds(delay))
 	failed := false
 	for i, task := range tasks {
-		errs[i] = q.put(lane, task.Group(), task, visibleAt)
+		errs[i] = q.put(queue, task.Group(), task, visibleAt)
 		failed = failed || errs[i] != nil
 	}
 	if !failed {
@@ -85,47 +85,47 @@ func (q *Queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay
 }
 
 // Visible returns the exact number.
-func (q *Queue) Visible(_ context.Context, lane hook.Lane) (int, error) {
-	return q.lane(lane).depth().Visible, nil
+func (q *TaskQueues) Visible(_ context.Context, queue hook.Queue) (int, error) {
+	return q.of(queue).depth().Visible, nil
 }
 
-// Receive returns at most limit visible messages of the lane and hides the
+// Receive returns at most limit visible messages of the queue and hides the
 // messages for Visibility.
-func (q *Queue) Receive(lane hook.Lane, limit int) []Message {
-	return messages(q.lane(lane).receive(limit, q.Visibility, q.MaxReceives, q.Fair))
+func (q *TaskQueues) Receive(queue hook.Queue, limit int) []Message {
+	return messages(q.of(queue).receive(limit, q.Visibility, q.MaxReceives, q.Fair))
 }
 
-// Await is Receive, but waits for a message on the lane. Await returns no messages
+// Await is Receive, but waits for a message on the queue. Await returns no messages
 // when ctx ends first. Await requires a real clock.
-func (q *Queue) Await(ctx context.Context, lane hook.Lane, limit int) []Message {
-	return messages(q.lane(lane).await(ctx, limit, q.Visibility, q.MaxReceives, q.Fair))
+func (q *TaskQueues) Await(ctx context.Context, queue hook.Queue, limit int) []Message {
+	return messages(q.of(queue).await(ctx, limit, q.Visibility, q.MaxReceives, q.Fair))
 }
 
 // Delete removes the message. Delete ignores an unknown id.
-func (q *Queue) Delete(id string) {
-	for _, l := range q.lanes {
+func (q *TaskQueues) Delete(id string) {
+	for _, l := range q.queues {
 		if _, ok := l.delete(id); ok {
 			return
 		}
 	}
 }
 
-// Purge removes the messages of the lane that nobody has received yet, also delayed ones,
+// Purge removes the messages of the queue that nobody has received yet, also delayed ones,
 // and returns them in no particular order. PurgeQueue of SQS removes all messages.
-func (q *Queue) Purge(lane hook.Lane) []Message { return messages(q.lane(lane).purge()) }
+func (q *TaskQueues) Purge(queue hook.Queue) []Message { return messages(q.of(queue).purge()) }
 
 // ChangeVisibility makes a received message visible again after d, rounded up to whole
 // seconds, as ChangeMessageVisibility of SQS. ChangeVisibility ignores an unknown id.
-func (q *Queue) ChangeVisibility(id string, d time.Duration) {
-	for _, l := range q.lanes {
+func (q *TaskQueues) ChangeVisibility(id string, d time.Duration) {
+	for _, l := range q.queues {
 		l.changeVisibility(id, d)
 	}
 }
 
 // Next returns the earliest time of visibility of all messages, for simulations to
 // advance the clock; ok is false without messages.
-func (q *Queue) Next() (at time.Time, ok bool) {
-	for _, l := range q.lanes {
+func (q *TaskQueues) Next() (at time.Time, ok bool) {
+	for _, l := range q.queues {
 		if first, some := l.next(); some && (!ok || first.Before(at)) {
 			at, ok = first, true
 		}
@@ -133,29 +133,31 @@ func (q *Queue) Next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// NextOf is Next for the messages of a lane.
-func (q *Queue) NextOf(lane hook.Lane) (at time.Time, ok bool) { return q.lane(lane).next() }
+// NextOf is Next for the messages of a queue.
+func (q *TaskQueues) NextOf(queue hook.Queue) (at time.Time, ok bool) { return q.of(queue).next() }
 
-// lane returns the queue of a valid lane.
-func (q *Queue) lane(lane hook.Lane) *standardQueue[content] { return q.lanes[lane-hook.LaneLive] }
+// of returns the messages of a valid queue.
+func (q *TaskQueues) of(queue hook.Queue) *standardQueue[content] {
+	return q.queues[queue-hook.QueueLive]
+}
 
 // validate checks the arguments of Send.
-func (q *Queue) validate(lane hook.Lane, delay time.Duration) error {
+func (q *TaskQueues) validate(queue hook.Queue, delay time.Duration) error {
 	switch {
-	case lane < hook.LaneLive || lane > hook.LaneCoalesce:
-		return &hook.Error{Code: hook.CodeInternal, Message: "unknown lane " + lane.String()}
+	case queue < hook.QueueLive || queue > hook.QueueCoalesce:
+		return &hook.Error{Code: hook.CodeInternal, Message: "unknown queue " + queue.String()}
 	case delay < 0 || delay > hook.MaxQueueDelay:
 		return &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("delay %s is out of range 0 to %s", delay, hook.MaxQueueDelay)}
 	}
 	return nil
 }
 
-func (q *Queue) put(lane hook.Lane, group string, task hook.Task, visibleAt time.Time) error {
+func (q *TaskQueues) put(queue hook.Queue, group string, task hook.Task, visibleAt time.Time) error {
 	body, err := task.Encode()
 	if err != nil {
-		return fmt.Errorf("send to lane %s: %w", lane, err)
+		return fmt.Errorf("send to queue %s: %w", queue, err)
 	}
-	q.lane(lane).put(group, content{task: task, body: body}, visibleAt)
+	q.of(queue).put(group, content{task: task, body: body}, visibleAt)
 	return nil
 }
 

@@ -14,15 +14,15 @@ import (
 
 var _ settle.Schedules = (*Schedules)(nil)
 
-// Schedules puts tasks on the retry lane of a queue at their times. Schedules is
+// Schedules puts tasks on the retry queue at their times. Schedules is
 // safe for concurrent use.
 type Schedules struct {
 	// Linger is the time during which the name of a fired schedule stays taken; 5
 	// minutes at first. Set Linger before the first call of At.
 	Linger time.Duration
 
-	queue *Queue
-	now   func() time.Time
+	queues *TaskQueues
+	now    func() time.Time
 
 	mu    sync.Mutex
 	plans ordered[*plan]   // not fired, by time
@@ -47,13 +47,13 @@ type plan struct {
 	name string
 }
 
-// NewSchedules returns an empty set of schedules for the retry lane of q, with the
+// NewSchedules returns an empty set of schedules for the retry queue of q, with the
 // clock now.
-func NewSchedules(q *Queue, now func() time.Time) *Schedules {
+func NewSchedules(q *TaskQueues, now func() time.Time) *Schedules {
 	byTime := func(a, b *plan) int { return cmp.Or(a.At.Compare(b.At), strings.Compare(a.name, b.name)) }
 	return &Schedules{
 		Linger: defaultLinger,
-		queue:  q,
+		queues: q,
 		now:    now,
 		plans:  newOrdered(byTime),
 		fired:  newOrdered(byTime),
@@ -74,7 +74,7 @@ func (s *Schedules) At(_ context.Context, task hook.Task, at time.Time) error {
 	if _, ok := s.names[name]; ok {
 		return nil
 	}
-	if err := s.queue.put(hook.LaneRetry, "", task, at); err != nil {
+	if err := s.queues.put(hook.QueueRetry, "", task, at); err != nil {
 		return fmt.Errorf("schedule %s: %w", name, err)
 	}
 	p := &plan{Plan{Task: task, At: at}, name}

@@ -17,13 +17,13 @@ func TestSchedules(t *testing.T) {
 		t.Helper()
 
 		clock := porttest.FakeClock()
-		q := memory.NewQueue(clock.Now)
+		q := memory.NewTaskQueues(clock.Now)
 		s := memory.NewSchedules(q, clock.Now)
 		return porttest.SchedulesBench{
 			Schedules: s,
 			Clock:     clock,
 			Receive: func(context.Context) ([]porttest.Message, error) {
-				return takeAll(q, hook.LaneRetry)
+				return takeAll(q, hook.QueueRetry)
 			},
 			Plans: func(context.Context) ([]porttest.Plan, error) {
 				var plans []porttest.Plan
@@ -44,7 +44,7 @@ func TestSchedules_At_CreatesAnotherScheduleAfterTheFirstFired(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
-	q := memory.NewQueue(clock.Now)
+	q := memory.NewTaskQueues(clock.Now)
 	s := memory.NewSchedules(q, clock.Now)
 	task := hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
 	for range 2 {
@@ -53,7 +53,7 @@ func TestSchedules_At_CreatesAnotherScheduleAfterTheFirstFired(t *testing.T) {
 		}
 		clock.Pass(t.Context(), time.Hour+time.Second)
 	}
-	if got := q.Receive(hook.LaneRetry, 10); len(got) != 2 {
+	if got := q.Receive(hook.QueueRetry, 10); len(got) != 2 {
 		t.Errorf("Receive(retry) = %v; want the task of both schedules", got)
 	}
 }
@@ -64,7 +64,7 @@ func TestSchedules_FiredScheduleLingers(t *testing.T) {
 	t.Parallel()
 
 	clock := porttest.FakeClock()
-	q := memory.NewQueue(clock.Now)
+	q := memory.NewTaskQueues(clock.Now)
 	s := memory.NewSchedules(q, clock.Now)
 	task := hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: "evt_1", Endpoint: "ep_1", Generation: 1}, AcceptedAt: 1}, 2)
 	at := clock.Now().Add(time.Hour)
@@ -75,7 +75,7 @@ func TestSchedules_FiredScheduleLingers(t *testing.T) {
 		if err := s.At(t.Context(), task, at); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(q.Receive(hook.LaneRetry, 10)); got != want {
+		if got := len(q.Receive(hook.QueueRetry, 10)); got != want {
 			t.Errorf("%s after the time: %d tasks received; want %d", clock.Now().Sub(at), got, want)
 		}
 	}

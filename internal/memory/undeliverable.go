@@ -40,26 +40,26 @@ func (q *standardQueue[T]) countUndeliverable() int {
 
 // Reject makes the message undeliverable: on AWS, Lambda does so with a message past
 // the limit of recursive invocations. Reject ignores an unknown id.
-func (q *Queue) Reject(id string) {
-	for _, l := range q.lanes {
+func (q *TaskQueues) Reject(id string) {
+	for _, l := range q.queues {
 		l.reject(id)
 	}
 }
 
-// Undeliverable returns the number of undeliverable messages of all lanes.
-func (q *Queue) Undeliverable() int {
+// Undeliverable returns the number of undeliverable messages of all queues.
+func (q *TaskQueues) Undeliverable() int {
 	n := 0
-	for _, l := range q.lanes {
+	for _, l := range q.queues {
 		n += l.countUndeliverable()
 	}
 	return n
 }
 
-// Redrive moves the undeliverable messages back to their lanes, visible at once, and
+// Redrive moves the undeliverable messages back to their queues, visible at once, and
 // returns their number.
-func (q *Queue) Redrive() int {
+func (q *TaskQueues) Redrive() int {
 	n := 0
-	for _, l := range q.lanes {
+	for _, l := range q.queues {
 		n += l.redrive()
 	}
 	return n

@@ -184,9 +184,9 @@ const (
 	LogName          = "name"      // of a resource in AWS
 	LogOperation     = "operation" // of AWS
 	LogHops          = "hops"
-	LogVisible       = "visible"       // tasks of the lanes of later attempts
-	LogVisibleFirst  = "visible_first" // tasks of the lanes of first attempts
-	LogLate          = "late"          // the lanes of later attempts are late, or those of first attempts
+	LogVisible       = "visible"       // tasks of the queues of later attempts
+	LogVisibleFirst  = "visible_first" // tasks of the queues of first attempts
+	LogLate          = "late"          // the queues of later attempts are late, or those of first attempts
 	LogBegun         = "begun"         // deliveries of accepted events and of replays
 	LogRecorded      = "recorded"      // deliveries that were still queued and got a record
 	LogOverdue       = "overdue"

@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/verify"
 )
 
-// A receiver with package verify confirms the endpoints with its secret, from any place, and no
+// A receiver with package verify confirms the endpoints with its secret, from any share, and no
 // others. The request and the answer are those of the document.
 func TestDev_challenges(t *testing.T) {
 	t.Parallel()
@@ -56,8 +56,8 @@ func TestDev_challenges(t *testing.T) {
 			t.Errorf("the refusal = %+v; want url_not_verified of the url, with the status %s", refused, status)
 		}
 	}
-	for _, place := range []string{``, `,"region":"ap-southeast-2"`, `,"egress":"fixed"`} {
-		w.subscribe(fmt.Sprintf(`{"url":"%s/strict","secret":"%s"%s}`, receiver.URL, secret, place))
+	for _, share := range []string{``, `,"region":"ap-southeast-2"`, `,"egress":"fixed"`} {
+		w.subscribe(fmt.Sprintf(`{"url":"%s/strict","secret":"%s"%s}`, receiver.URL, secret, share))
 	}
 	w.call(http.MethodPost, endpoints, fmt.Sprintf(`{"url":"%s/strict"}`, receiver.URL), http.StatusUnprocessableEntity, &refused)
 	wantRefusal("401")

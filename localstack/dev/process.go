@@ -48,7 +48,7 @@ const retention = names.MinRetention
 // main.go.
 type process struct {
 	store       *memory.Store
-	queue       *memory.Queue
+	queue       *memory.TaskQueues
 	deadLetters *memory.DeadLetters
 	circuits    *memory.CircuitQueue
 	jobs        *memory.JobQueue
@@ -70,7 +70,7 @@ type process struct {
 func newProcess(o Options, address string) (*process, error) {
 	p := &process{
 		store:    memory.NewStore(),
-		queue:    memory.NewQueue(time.Now),
+		queue:    memory.NewTaskQueues(time.Now),
 		circuits: memory.NewCircuitQueue(time.Now),
 		jobs:     memory.NewJobQueue(time.Now),
 		sources:  memory.NewEventQueue(time.Now),
@@ -123,7 +123,7 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
 			Log: p.log, Now: time.Now,
 		},
-		Gate: &admit.Gate{Slots: slots, Notifier: notifier, Places: tenantPlaces},
+		Gate: &admit.Gate{Slots: slots, Notifier: notifier, Shares: tenantShares},
 		Settler: &settle.Settler{
 			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, time.Now), DeadLetters: p.deadLetters,
 			Completer: after, Notifier: notifier, Log: p.log, Now: time.Now,
@@ -164,8 +164,8 @@ func senders(sender *send.Sender) memory.Senders {
 func newClient(policy egress.Policy) *http.Client {
 	client := egress.NewClient(policy)
 	connections := 0
-	for _, lane := range hook.Lanes() {
-		connections += lane.BatchSize() * workersOf(lane)
+	for _, queue := range hook.Queues() {
+		connections += queue.BatchSize() * workersOf(queue)
 	}
 	if transport, ok := client.Transport.(*http.Transport); ok {
 		transport.MaxIdleConns = 0 // no limit
@@ -212,7 +212,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Lists:     p.store,
 			Stats:     p.store,
 			Index:     p.store,
-			Queues:    memory.Queues{Events: p.sources, Lanes: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
+			Queues:    memory.Queues{Events: p.sources, Tasks: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       time.Now,
 		},
 		Keys:     &apikey.Issuer{Store: p.store, Now: time.Now},

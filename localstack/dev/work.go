@@ -33,25 +33,25 @@ const (
 	slotWork     = 32           // a tenth of the in-flight slots, as in a deployment
 	overflowWork = 288          // the rest
 	coalesceWork = 8            // requests with the events of a window
-	tenantPlaces = slotWork / 4 // places of one tenant in the lane slot, as in a deployment
+	tenantShares = slotWork / 4 // shares of one tenant in the queue slot, as in a deployment
 	checkWork    = 2            // circuit checks
 	jobWork      = 4            // pages of replay jobs
 )
 
-// workersOf returns the number of workers of the lane.
-func workersOf(lane hook.Lane) int {
-	switch lane {
-	case hook.LaneLive:
+// workersOf returns the number of workers of the queue.
+func workersOf(queue hook.Queue) int {
+	switch queue {
+	case hook.QueueLive:
 		return liveWork
-	case hook.LaneRetry:
+	case hook.QueueRetry:
 		return retryWork
-	case hook.LaneReplay:
+	case hook.QueueReplay:
 		return replayWork
-	case hook.LaneSlot:
+	case hook.QueueSlot:
 		return slotWork
-	case hook.LaneOverflow:
+	case hook.QueueOverflow:
 		return overflowWork
-	case hook.LaneCoalesce:
+	case hook.QueueCoalesce:
 		return coalesceWork
 	}
 	return 0
@@ -68,8 +68,8 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 			})
 		}
 	}
-	for _, lane := range hook.Lanes() {
-		start(workersOf(lane), func(ctx context.Context) { p.deliver(ctx, lane) })
+	for _, queue := range hook.Queues() {
+		start(workersOf(queue), func(ctx context.Context) { p.deliver(ctx, queue) })
 	}
 	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
@@ -78,15 +78,15 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	workers.Go(func() { every(ctx, reviewEvery, p.review) })
 }
 
-// deliver processes the next batch of the lane.
-func (p *process) deliver(ctx context.Context, lane hook.Lane) {
-	received := p.receive(ctx, lane)
+// deliver processes the next batch of the queue.
+func (p *process) deliver(ctx context.Context, queue hook.Queue) {
+	received := p.receive(ctx, queue)
 	if len(received) == 0 {
 		return
 	}
 	messages := make([]deliver.Message, len(received))
 	for i, m := range received {
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Queue: queue}
 	}
 	ctx, cancel := invoked(ctx)
 	defer cancel()
@@ -100,23 +100,23 @@ func (p *process) deliver(ctx context.Context, lane hook.Lane) {
 	}
 }
 
-// receive returns the next batch of the lane. On the lane coalesce, one worker at a time gathers
+// receive returns the next batch of the queue. On the queue coalesce, one worker at a time gathers
 // the tasks of a window for hook.CoalesceGather.
-func (p *process) receive(ctx context.Context, lane hook.Lane) []memory.Message {
-	if lane != hook.LaneCoalesce {
-		return p.queue.Await(ctx, lane, lane.BatchSize())
+func (p *process) receive(ctx context.Context, queue hook.Queue) []memory.Message {
+	if queue != hook.QueueCoalesce {
+		return p.queue.Await(ctx, queue, queue.BatchSize())
 	}
 	p.gather.Lock()
 	defer p.gather.Unlock()
-	received := p.queue.Await(ctx, lane, lane.BatchSize())
-	if n := len(received); n == 0 || n == lane.BatchSize() {
+	received := p.queue.Await(ctx, queue, queue.BatchSize())
+	if n := len(received); n == 0 || n == queue.BatchSize() {
 		return received
 	}
 	select {
 	case <-ctx.Done(): // the tasks received so far are still processed
 	case <-time.After(hook.CoalesceGather):
 	}
-	return append(received, p.queue.Receive(lane, lane.BatchSize()-len(received))...)
+	return append(received, p.queue.Receive(queue, queue.BatchSize()-len(received))...)
 }
 
 // checkCircuits processes the next batch of circuit checks and review pages.

@@ -13,34 +13,34 @@ func TestWork_ReturnsFailedMessagesWithinSeconds(t *testing.T) {
 	t.Parallel()
 
 	p := setup(t)
-	sendForeign(t, p, hook.LaneLive, 1)
-	p.deliver(t.Context(), hook.LaneLive)
+	sendForeign(t, p, hook.QueueLive, 1)
+	p.deliver(t.Context(), hook.QueueLive)
 	if at, ok := p.queue.Next(); !ok || time.Until(at) > 3*time.Second {
 		t.Errorf("the failed task returns at %s, %t; want within 2 s, or 3 s when rounded up", at, ok)
 	}
 }
 
-// Every lane has workers. One of slot or overflow receives one task at a time, one of coalesce the
+// Every queue has workers. One of slot or overflow receives one task at a time, one of coalesce the
 // tasks of a window, and all others up to 10.
 func TestWork_ReceivesAsDeployed(t *testing.T) {
 	t.Parallel()
 
-	for _, lane := range hook.Lanes() {
-		if workersOf(lane) == 0 {
-			t.Errorf("the lane %s has no workers", lane)
+	for _, queue := range hook.Queues() {
+		if workersOf(queue) == 0 {
+			t.Errorf("the queue %s has no workers", queue)
 		}
 		p := setup(t)
-		sendForeign(t, p, lane, 11)
-		p.deliver(t.Context(), lane)
+		sendForeign(t, p, queue, 11)
+		p.deliver(t.Context(), queue)
 		want := 1
-		if lane == hook.LaneSlot || lane == hook.LaneOverflow {
+		if queue == hook.QueueSlot || queue == hook.QueueOverflow {
 			want = 10
 		}
-		if lane == hook.LaneCoalesce {
+		if queue == hook.QueueCoalesce {
 			want = 0
 		}
-		if left, err := p.queue.Visible(t.Context(), lane); err != nil || left != want {
-			t.Errorf("one batch of the lane %s leaves %d of 11 tasks, %v; want %d", lane, left, err, want)
+		if left, err := p.queue.Visible(t.Context(), queue); err != nil || left != want {
+			t.Errorf("one batch of the queue %s leaves %d of 11 tasks, %v; want %d", queue, left, err, want)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func setup(t *testing.T) *process {
 }
 
 // sendForeign sends n tasks whose tenant is not the tenant of their event, so deliver fails.
-func sendForeign(t *testing.T, p *process, lane hook.Lane, n int) {
+func sendForeign(t *testing.T, p *process, queue hook.Queue, n int) {
 	t.Helper()
 
 	ctx := t.Context()
@@ -69,7 +69,7 @@ func sendForeign(t *testing.T, p *process, lane hook.Lane, n int) {
 		id := hook.DeliveryID{Event: event.ID, Endpoint: hook.NewEndpointID(), Generation: 1}
 		tasks[i] = hook.NewTask("globex", hook.DeliveryRef{DeliveryID: id, AcceptedAt: event.AcceptedAt.UnixMilli()}, 1)
 	}
-	if errs := p.queue.Send(ctx, lane, tasks, 0); errs != nil {
+	if errs := p.queue.Send(ctx, queue, tasks, 0); errs != nil {
 		t.Fatal(errs)
 	}
 }

@@ -57,11 +57,11 @@ const (
 	letters  queue = "dead-letters"
 )
 
-// lane returns the lane of the queue; 0 for a queue without tasks.
-func (q queue) lane() hook.Lane {
-	for _, lane := range hook.Lanes() {
-		if lane.String() == string(q) {
-			return lane
+// queue returns the name of a queue of tasks; 0 for another queue.
+func (q queue) queue() hook.Queue {
+	for _, queue := range hook.Queues() {
+		if queue.String() == string(q) {
+			return queue
 		}
 	}
 	return 0
@@ -103,7 +103,7 @@ type bundle struct {
 	lines     bytes.Buffer
 	attempts  int
 	delivered int
-	messages  int // on the lanes
+	messages  int // on the queues
 	batches   int // received by function deliver
 	inBatch   map[hook.EndpointID]int
 	longest   time.Duration // attempt of the invocation
@@ -332,7 +332,7 @@ func (w *bundle) next(within time.Duration) (queue, []message) {
 		w.now = first
 	}
 	name := w.inbox[0].queue
-	limit := min(w.batch, world.Batch(name.lane()))
+	limit := min(w.batch, world.Batch(name.queue()))
 	var batch, rest []message
 	for _, m := range w.inbox {
 		if m.queue == name && !m.due.After(w.now) && len(batch) < limit {
@@ -352,7 +352,7 @@ func (w *bundle) deliver(name queue, batch []message) {
 		if task, err := hook.DecodeTask(m.body); err == nil {
 			w.inBatch[task.Delivery.Endpoint]++
 		}
-		messages[i] = deliver.Message{ID: w.text(), Body: m.body, Lane: name.lane()}
+		messages[i] = deliver.Message{ID: w.text(), Body: m.body, Queue: name.queue()}
 	}
 	w.batches++
 	for endpoint, n := range w.inBatch {

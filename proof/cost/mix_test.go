@@ -175,7 +175,7 @@ func (m *mix) run(posted, seconds int) {
 	}
 }
 
-// pass moves the clock, and hands over the messages that were due before. Lane live has
+// pass moves the clock, and hands over the messages that were due before. Queue live has
 // full batches only: the last messages wait for the next ones.
 func (m *mix) pass(d time.Duration) {
 	m.t.Helper()
@@ -189,7 +189,7 @@ func (m *mix) pass(d time.Duration) {
 	m.mu.Unlock()
 }
 
-// fullBatch reports whether a lane has a full batch of due messages.
+// fullBatch reports whether a queue has a full batch of due messages.
 func (m *mix) fullBatch() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

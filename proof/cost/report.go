@@ -16,7 +16,7 @@ const million = 1e6
 type Scenario struct {
 	Name, How  string
 	Deliveries int
-	Messages   int // on the lanes
+	Messages   int // on the queues
 	Account    Account
 	Parts      bool // the document shows the parts of the bill
 }

@@ -187,14 +187,14 @@ func TestComplete_lists(t *testing.T) {
 	}
 }
 
-// TestComplete_lanes checks that each lane has a task.
-func TestComplete_lanes(t *testing.T) {
+// TestComplete_queues checks that each queue has a task.
+func TestComplete_queues(t *testing.T) {
 	t.Parallel() // after TestWritten, which may write the folder
 
 	messages := read(t, unreleased).messages
-	for _, lane := range hook.Lanes() {
-		if messages["task "+lane.String()] == "" {
-			t.Errorf("the lane %s has no task", lane)
+	for _, queue := range hook.Queues() {
+		if messages["task "+queue.String()] == "" {
+			t.Errorf("the queue %s has no task", queue)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func TestLater(t *testing.T) {
 	e := event(3, target())
 	ref := hook.QueuedDelivery(e, target()).Ref()
 	alter(t, s, ref)
-	queue := memory.NewQueue(now)
+	queues := memory.NewTaskQueues(now)
 	for _, tt := range []struct {
 		method, path, body string
 		status             int
@@ -42,15 +42,15 @@ func TestLater(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), tt.method, "/v1/tenants/acme"+tt.path, strings.NewReader(tt.body))
 		caller := hook.Principal{Key: caller, Tenant: hook.AllTenants, Scopes: []hook.Scope{hook.ScopeAdmin}}
 		w := httptest.NewRecorder()
-		api(s, queue).ServeHTTP(w, r.WithContext(httpapi.WithPrincipal(r.Context(), caller)))
+		api(s, queues).ServeHTTP(w, r.WithContext(httpapi.WithPrincipal(r.Context(), caller)))
 		body, _ := io.ReadAll(w.Body)
 		if w.Code != tt.status || tt.without != "" && strings.Contains(string(body), tt.without) {
 			t.Errorf("%s %s = %d %s; want %d without %s", tt.method, tt.path, w.Code, body, tt.status, tt.without)
 		}
 	}
-	for _, lane := range hook.Lanes() {
-		if n, err := queue.Visible(t.Context(), lane); err != nil || n != 0 {
-			t.Errorf("the lane %s has %d tasks, %v; want none: no replay can start", lane, n, err)
+	for _, queue := range hook.Queues() {
+		if n, err := queues.Visible(t.Context(), queue); err != nil || n != 0 {
+			t.Errorf("the queue %s has %d tasks, %v; want none: no replay can start", queue, n, err)
 		}
 	}
 }

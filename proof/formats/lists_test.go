@@ -43,7 +43,7 @@ func listPaths() map[string]string {
 }
 
 // api returns the API over the store. Only replays need a queue.
-func api(s *memory.Store, queue *memory.Queue) http.Handler {
+func api(s *memory.Store, queue *memory.TaskQueues) http.Handler {
 	log := slog.New(slog.DiscardHandler)
 	endpoints := &endpoint.Admin{Store: s, Circuits: s, History: s, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now}
 	record, guard := &audit.Log{Store: s, Log: log, Now: now}, adminTenant.Guard{Store: s, Now: now}
@@ -125,8 +125,8 @@ func (r *reader) lists(cursors map[string]string) map[string]any {
 			selected, _, err := r.Select(r.ctx, replay.Selection{Target: widest, State: hook.StateDead, After: cursor, Limit: 100})
 			shown[name] = r.show(ids(selected, refOf), err)
 		case name == "replay of events":
-			places, _, err := r.SelectEvents(r.ctx, replay.EventSelection{Tenant: tenant, Source: widest, After: cursor, Limit: 100})
-			shown[name] = r.show(places, err)
+			shares, _, err := r.SelectEvents(r.ctx, replay.EventSelection{Tenant: tenant, Source: widest, After: cursor, Limit: 100})
+			shown[name] = r.show(shares, err)
 		case paths[name] == "":
 			shown[name] = "no list has this name now"
 		default:

@@ -68,7 +68,7 @@ func messages(t *testing.T) map[string]string {
 	return all
 }
 
-// tasks returns a task as of each lane, by the name of the lane, and the task of a probe.
+// tasks returns a task as of each queue, by the name of the queue, and the task of a probe.
 func tasks() map[string]hook.Task {
 	ref := hook.QueuedDelivery(event(0, target()), target()).Ref()
 	task := func(change func(*hook.Task)) hook.Task {

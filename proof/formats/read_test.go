@@ -141,8 +141,8 @@ func (r *reader) tenant(id string) map[string]any {
 	}
 	key, err := r.DataKey(r.ctx, tenant)
 	shown["data key"] = r.show(key, err)
-	places, err := r.Places(r.ctx, tenant)
-	shown["places"] = r.show(places, err)
+	shares, err := r.Shares(r.ctx, tenant)
+	shown["shares"] = r.show(shares, err)
 	jobs, err := r.Jobs(r.ctx, tenant, "", 100)
 	shown["replays"] = r.show(jobs, err)
 	for _, j := range jobs {

@@ -112,7 +112,7 @@ func writeCircuits(t *testing.T, s *memory.Store, ok func(error)) {
 		ok(s.SaveCircuit(ctx, r))
 	}
 	ok(s.ChangeLimits(ctx, first, noLimits(), limits("order_1"), 10))
-	ok(s.ChangePlaces(ctx, tenant, noLimits(), limits("dlv_1_1_token"), 10))
+	ok(s.ChangeShares(ctx, tenant, noLimits(), limits("dlv_1_1_token"), 10))
 	_, err := s.Count(ctx, tenant, first, counts(), at(45))
 	ok(err)
 	for n := range 3 {

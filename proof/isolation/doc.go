@@ -5,7 +5,7 @@
 // # The model
 //
 // The use cases are the real ones, over memory. The rest is a model of AWS: a request to the
-// table takes 3 to 7 ms, a message 8 to 22 ms, and the beginning of an invocation 5 ms. A lane
+// table takes 3 to 7 ms, a message 8 to 22 ms, and the beginning of an invocation 5 ms. A queue
 // is a fair queue with an event source, of the size of the environment prod. An event
 // source begins with 5 concurrent invocations and adds 300 a minute, up to its maximum.
 // A receiver answers after a time that the test chooses. Conditional writes of the

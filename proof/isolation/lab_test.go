@@ -24,14 +24,14 @@ import (
 
 // sizes are the concurrent invocations of the event sources.
 type sizes struct {
-	lanes    map[hook.Lane]int
+	queues   map[hook.Queue]int
 	circuits int
 }
 
 // production returns the sizes of the environment prod.
 func production() sizes {
-	return sizes{circuits: 20, lanes: map[hook.Lane]int{
-		hook.LaneLive: 200, hook.LaneRetry: 100, hook.LaneReplay: 50, hook.LaneSlot: 20, hook.LaneOverflow: 180,
+	return sizes{circuits: 20, queues: map[hook.Queue]int{
+		hook.QueueLive: 200, hook.QueueRetry: 100, hook.QueueReplay: 50, hook.QueueSlot: 20, hook.QueueOverflow: 180,
 	}}
 }
 
@@ -52,7 +52,7 @@ type lab struct {
 	circuits circuits
 	wiring   world.Wiring
 	breaker  *breaker.Breaker
-	sources  map[hook.Lane]*source
+	sources  map[hook.Queue]*source
 	stop     func() // ends the functions, and waits for them
 }
 
@@ -105,16 +105,16 @@ func (s setup) of(clock, every, full int) int {
 func newLab(t *testing.T, s setup, n sizes) *lab {
 	t.Helper()
 
-	l := &lab{t: t, receivers: newReceivers(), sources: make(map[hook.Lane]*source)}
+	l := &lab{t: t, receivers: newReceivers(), sources: make(map[hook.Queue]*source)}
 	l.calls.instant = s.clock
 	l.store = memory.NewStore()
 	l.store.Table.Around = l.calls.around
-	l.queue = queue{memory.NewQueue(time.Now), &l.calls}
+	l.queue = queue{memory.NewTaskQueues(time.Now), &l.calls}
 	l.queue.Fair, l.queue.Visibility = true, visibility
 	l.circuits = circuits{memory.NewCircuitQueue(time.Now), &l.calls}
 	l.circuits.Visibility = visibility
 	l.wiring = world.Wiring{
-		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.Queue, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.Queue),
+		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.TaskQueues, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.TaskQueues),
 		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store}, Vault: memory.Vault{},
 		Sender: l.receivers, Log: slog.New(slog.DiscardHandler), Now: time.Now, RealTime: true,
 	}
@@ -130,11 +130,11 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 func (l *lab) start(n sizes) {
 	ctx, cancel := context.WithCancel(context.WithValue(l.t.Context(), working{}, true))
 	var running sync.WaitGroup
-	for lane, most := range n.lanes {
+	for queue, most := range n.queues {
 		s := newSource(most, l.calls.instant)
-		l.sources[lane] = s
+		l.sources[queue] = s
 		deliverer := l.wiring.Deliverer()
-		running.Go(func() { s.run(ctx, func() func() { return l.receive(ctx, deliverer, lane) }) })
+		running.Go(func() { s.run(ctx, func() func() { return l.receive(ctx, deliverer, queue) }) })
 	}
 	checks := newSource(n.circuits, l.calls.instant)
 	running.Go(func() { checks.run(ctx, func() func() { return l.receiveChecks(ctx) }) })
@@ -147,16 +147,16 @@ func (l *lab) start(n sizes) {
 	}
 }
 
-// receive waits for a batch of the lane and returns its invocation; nil when ctx ends.
+// receive waits for a batch of the queue and returns its invocation; nil when ctx ends.
 // The functions share a deliverer, as a warm process serves many invocations.
-func (l *lab) receive(ctx context.Context, d *deliver.Deliverer, lane hook.Lane) func() {
-	batch := l.queue.Await(ctx, lane, world.Batch(lane))
+func (l *lab) receive(ctx context.Context, d *deliver.Deliverer, queue hook.Queue) func() {
+	batch := l.queue.Await(ctx, queue, world.Batch(queue))
 	if len(batch) == 0 {
 		return nil
 	}
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Queue: queue}
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), invocationLimit)
@@ -250,7 +250,7 @@ func (l *lab) endpoint(tenant hook.TenantID, answer answer, change func(e *hook.
 	return e
 }
 
-// post accepts an event of the type for the endpoint, and puts its task on the live lane.
+// post accepts an event of the type for the endpoint, and puts its task on the live queue.
 func (l *lab) post(e hook.Endpoint, eventType string) {
 	id, err := hook.NewEventID()
 	if err != nil {
@@ -266,7 +266,7 @@ func (l *lab) post(e hook.Endpoint, eventType string) {
 		l.t.Error(err)
 	}
 	task := hook.NewTask(e.Tenant, hook.QueuedDelivery(event, e.Target()).Ref(), 1)
-	if errs := l.queue.Queue.Send(l.t.Context(), hook.LaneLive, []hook.Task{task}, 0); errs != nil {
+	if errs := l.queue.TaskQueues.Send(l.t.Context(), hook.QueueLive, []hook.Task{task}, 0); errs != nil {
 		l.t.Errorf("send: %v", errs)
 	}
 }

@@ -40,7 +40,7 @@ func limitedBacklog(t *testing.T, s setup) (measured string) {
 	s.run(t, func(l *lab) {
 		e := l.endpoint("acme", after(200*time.Millisecond), limited)
 		l.postMany(e, events)
-		live := func() bool { n, _ := l.queue.Visible(t.Context(), hook.LaneLive); return n == 0 }
+		live := func() bool { n, _ := l.queue.Visible(t.Context(), hook.QueueLive); return n == 0 }
 		l.until(time.Minute, live)
 		time.Sleep(2 * time.Second)
 		parking := float64(l.calls.writes.Swap(0)) / float64(events)

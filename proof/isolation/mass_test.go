@@ -53,11 +53,11 @@ func massOutage(t *testing.T, s setup) (measured string) {
 }
 
 // leastDrain is the least rate of deliveries in the row "mass drain", per second: a
-// delivery in a slot takes about 0.2 s in the model, and the lanes of slots have 200
+// delivery in a slot takes about 0.2 s in the model, and the queues of slots have 200
 // functions. After 20 answers an endpoint needs no slot.
 const leastDrain = 900
 
-// massDrain parks deliveries of many endpoints, which then answer their probes. The lanes
+// massDrain parks deliveries of many endpoints, which then answer their probes. The queues
 // must be at work until 9 of 10 deliveries are made: with the fewer endpoints of every
 // run, the event sources still grow when all is delivered.
 func massDrain(t *testing.T, s setup) (measured string) {

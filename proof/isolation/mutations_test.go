@@ -96,7 +96,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "nobody uses the reserve", file: "internal/rule/admission/permit.go", row: "slow tenant",
-			old: "Lane: hook.LaneSlot}", bug: "Lane: hook.LaneOverflow}",
+			old: "Queue: hook.QueueSlot}", bug: "Queue: hook.QueueOverflow}",
 		},
 		{
 			rule: "a raised rate does not help those who wait", file: "internal/rule/admission/limits.go", row: "rate raised",

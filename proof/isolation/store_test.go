@@ -50,9 +50,9 @@ func (c *calls) around(ctx context.Context, r *table.Call, do func() error) erro
 	return do()
 }
 
-// queue is the lanes: each message takes time and counts.
+// queue is the task queues: each message takes time and counts.
 type queue struct {
-	*memory.Queue
+	*memory.TaskQueues
 
 	calls *calls
 }
@@ -60,12 +60,12 @@ type queue struct {
 var _ breaker.Queue = queue{}
 
 // Send sends the tasks in batches of ten, as SendMessageBatch.
-func (q queue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+func (q queue) Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	for range (len(tasks) + 9) / 10 {
 		q.calls.about(message)
 	}
 	q.calls.messages.Add(int64(len(tasks)))
-	return q.Queue.Send(ctx, lane, tasks, delay)
+	return q.TaskQueues.Send(ctx, queue, tasks, delay)
 }
 
 // circuits is the queue of circuit checks.

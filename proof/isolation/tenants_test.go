@@ -52,7 +52,7 @@ func slowTenant(t *testing.T, s setup) (measured string) {
 }
 
 // slowAlone measures the use of the slots from the third minute on, when the event
-// sources have grown, for two minutes. The lane overflow alone has 180 of 200 slots, so
+// sources have grown, for two minutes. The queue overflow alone has 180 of 200 slots, so
 // a millisecond between two attempts of a slot would count: a thousandth is granted.
 func slowAlone(t *testing.T, s setup) (measured string) {
 	t.Helper()
@@ -60,7 +60,7 @@ func slowAlone(t *testing.T, s setup) (measured string) {
 	s.run(t, func(l *lab) {
 		flood(l)
 		used := func() time.Duration {
-			return l.sources[hook.LaneSlot].used() + l.sources[hook.LaneOverflow].used()
+			return l.sources[hook.QueueSlot].used() + l.sources[hook.QueueOverflow].used()
 		}
 		time.Sleep(2 * time.Minute)
 		before := used()

@@ -20,13 +20,13 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 )
 
-// room is a package on the way of a token, with its files in the order of the way.
+// room is a package on the way of a task, with its files in the order of the way.
 type room struct {
 	folder string // below the root
 	files  []string
 }
 
-// way is the way of a token, from the batch to the settled delivery. Within a package, a file uses
+// way is the way of a task, from the batch to the settled delivery. Within a package, a file uses
 // only the files after it, so a reader can go down the list.
 func way() []room {
 	return []room{
@@ -34,9 +34,9 @@ func way() []room {
 			"batch", "part", "replay", "process", "judge", "request", "result", "log", "snapshot", "job", "ports",
 		}},
 		{"internal/rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
-		{"internal/delivery/admit", []string{"gate", "done", "slots", "claim", "late", "credit", "place", "held", "announce", "write", "ports"}},
+		{"internal/delivery/admit", []string{"gate", "done", "slots", "claim", "late", "credit", "share", "held", "announce", "write", "ports"}},
 		{"internal/delivery/attempt", []string{"maker", "together", "document", "open", "tls", "remote", "time", "log", "ports"}},
-		{"internal/delivery/settle", []string{"settler", "gone", "token", "completion", "dead", "queued", "ports"}},
+		{"internal/delivery/settle", []string{"settler", "gone", "task", "completion", "dead", "queued", "ports"}},
 		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "class", "record", "query", "claim", "slots", "limits", "speed"}},
 	}
 }

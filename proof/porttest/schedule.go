@@ -23,14 +23,14 @@ type SchedulesBench struct {
 	Schedules settle.Schedules
 	// Plans returns all schedules, in any order.
 	Plans func(ctx context.Context) ([]Plan, error)
-	// Receive receives and deletes visible messages of the retry lane. nil: the
+	// Receive receives and deletes visible messages of the retry queue. nil: the
 	// implementation never fires schedules.
 	Receive func(ctx context.Context) ([]Message, error)
 	Clock   Clock
 }
 
 // Schedules tests an implementation of the port settle.Schedules. Each call of
-// newBench returns an implementation without schedules, with an empty retry lane of
+// newBench returns an implementation without schedules, with an empty retry queue of
 // its own.
 func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
 	t.Helper()
@@ -117,7 +117,7 @@ func Schedules(t *testing.T, newBench func(t *testing.T) SchedulesBench) {
 		b.planned(t, want...)
 	})
 
-	t.Run("a schedule puts its task on the retry lane once and is deleted", func(t *testing.T) {
+	t.Run("a schedule puts its task on the retry queue once and is deleted", func(t *testing.T) {
 		t.Parallel()
 
 		b := newBench(t)

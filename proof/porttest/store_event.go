@@ -197,8 +197,8 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"Overdue":        func() error { _, err := s.Overdue(ctx, hook.StateRetrying, time.Time{}, storeExpiry(), 1); return err },
 		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
 		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, admission.Limits{}, sampleLimits(), 9) },
-		"Places":         func() error { _, err := s.Places(ctx, "acme"); return err },
-		"ChangePlaces":   func() error { return s.ChangePlaces(ctx, "acme", admission.Limits{}, sampleLimits(), 9) },
+		"Shares":         func() error { _, err := s.Shares(ctx, "acme"); return err },
+		"ChangeShares":   func() error { return s.ChangeShares(ctx, "acme", admission.Limits{}, sampleLimits(), 9) },
 		"Count": func() error {
 			_, err := s.Count(ctx, "acme", endpoint.ID, &stats.Counts{Failed: 1}, storeEpoch())
 			return err

@@ -37,7 +37,7 @@ func (e *enqueued) Enqueue(context.Context, hook.CircuitCheck, time.Duration) er
 // newGate returns a gate on the store, with the fixed time now.
 func newGate(s StoreUnderTest, now time.Time) (*admit.Gate, *enqueued) {
 	checks := new(enqueued)
-	return &admit.Gate{Slots: admit.Slots{Store: s, CircuitQueue: checks, Now: func() time.Time { return now }}, Notifier: &memory.Notifications{}, Places: 100}, checks
+	return &admit.Gate{Slots: admit.Slots{Store: s, CircuitQueue: checks, Now: func() time.Time { return now }}, Notifier: &memory.Notifications{}, Shares: 100}, checks
 }
 
 // newQuery returns a query for a new delivery of the endpoint.
@@ -45,7 +45,7 @@ func newQuery(t *testing.T, e hook.Endpoint, r admission.Record) admission.Query
 	t.Helper()
 
 	d := hook.DeliveryID{Event: newEventID(t), Endpoint: e.ID, Generation: 1}
-	return admission.Query{Endpoint: &e, State: admission.State{Record: r}, Lane: hook.LaneOverflow, Due: []admission.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
+	return admission.Query{Endpoint: &e, State: admission.State{Record: r}, Queue: hook.QueueOverflow, Due: []admission.Due{{Delivery: d, Attempt: 1, Nonce: hook.NewNonce()}}}
 }
 
 // ask makes n concurrent calls of Ask, each for a new delivery.
@@ -137,7 +137,7 @@ func openRace(t *testing.T, s StoreUnderTest) {
 }
 
 func inFlightRace(t *testing.T, s StoreUnderTest) {
-	e := smallEndpoint(hook.TenantID("in-flight-" + hook.NewNonce())) // with places of its own
+	e := smallEndpoint(hook.TenantID("in-flight-" + hook.NewNonce())) // with shares of its own
 	e.MaxInFlight = 2
 	g, _ := newGate(s, storeEpoch())
 	for range 3 { // slots given back are given again
@@ -153,8 +153,8 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 			t.Fatalf("admitted: %d of 20, limits %+v, %v; want 2", admitted, l, err)
 		}
 		race(t, len(answers), func(ctx context.Context, i int) error { return g.Learn(ctx, answers[i].Admission, nil) })
-		if places, err := s.Places(t.Context(), e.Tenant); err != nil || len(places.Leases) != 0 {
-			t.Fatalf("Places(all settled) = %+v, %v; want none", places, err)
+		if shares, err := s.Shares(t.Context(), e.Tenant); err != nil || len(shares.Leases) != 0 {
+			t.Fatalf("Shares(all settled) = %+v, %v; want none", shares, err)
 		}
 		check(t, s.ChangeLimits(t.Context(), e.ID, l, admission.Limits{}, 0))
 	}

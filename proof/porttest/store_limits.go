@@ -45,7 +45,7 @@ func limitsCases() []storeCase {
 			})
 		}})
 	}
-	return append(all, storeCase{name: "places of a tenant are limits of their own", run: placesAreApart})
+	return append(all, storeCase{name: "shares of a tenant are limits of their own", run: sharesAreApart})
 }
 
 func sampleLimits() admission.Limits {
@@ -229,13 +229,13 @@ func rateSlotRace(t *testing.T, l limitsOf) {
 	}
 }
 
-func placesAreApart(t *testing.T, s StoreUnderTest) {
-	tenant, id := hook.TenantID("places-"+hook.NewNonce()), hook.NewEndpointID()
-	check(t, s.ChangePlaces(t.Context(), tenant, admission.Limits{}, sampleLimits(), 2))
+func sharesAreApart(t *testing.T, s StoreUnderTest) {
+	tenant, id := hook.TenantID("shares-"+hook.NewNonce()), hook.NewEndpointID()
+	check(t, s.ChangeShares(t.Context(), tenant, admission.Limits{}, sampleLimits(), 2))
 	check(t, s.ChangeLimits(t.Context(), id, admission.Limits{}, lease(admission.Limits{}, "dlv_9", "n"), 1))
-	got, err := s.Places(t.Context(), tenant)
-	wantSame(t, "Places()", sampleLimits(), got, err)
-	wantCode(t, "ChangePlaces(a third place of 2)", s.ChangePlaces(t.Context(), tenant, got, lease(got, "dlv_3", "n"), 2), hook.CodeConflict)
-	got, err = s.Places(t.Context(), tenant+"x")
-	wantSame(t, "Places(another tenant)", admission.Limits{}, got, err)
+	got, err := s.Shares(t.Context(), tenant)
+	wantSame(t, "Shares()", sampleLimits(), got, err)
+	wantCode(t, "ChangeShares(a third share of 2)", s.ChangeShares(t.Context(), tenant, got, lease(got, "dlv_3", "n"), 2), hook.CodeConflict)
+	got, err = s.Shares(t.Context(), tenant+"x")
+	wantSame(t, "Shares(another tenant)", admission.Limits{}, got, err)
 }

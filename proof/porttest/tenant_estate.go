@@ -70,7 +70,7 @@ func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 	check(t, s.SetTenantLimits(t.Context(), tenant, hook.TenantLimits{EventsPerSecond: 5}))
 	_, err := s.Spend(t.Context(), tenant, hook.NewSpend(hook.SpentEvents, 1, 5, time.Second, storeEpoch()))
 	check(t, err)
-	check(t, s.ChangePlaces(t.Context(), tenant, admission.Limits{}, sampleLimits(), 5))
+	check(t, s.ChangeShares(t.Context(), tenant, admission.Limits{}, sampleLimits(), 5))
 	check(t, s.PutDataKey(t.Context(), tenant, []byte("the key of "+tenant)))
 	check(t, s.PutAudit(t.Context(), sampleAudit(tenant, storeEpoch())))
 	return estate

@@ -40,7 +40,7 @@ type trial struct {
 	sites     map[hook.EndpointID]*site
 	order     []*site // as they were added
 	store     *memory.Store
-	queue     *memory.Queue
+	queue     *memory.TaskQueues
 	circuits  *memory.CircuitQueue
 	acceptor  *ingest.Acceptor
 	deliverer *deliver.Deliverer
@@ -58,7 +58,7 @@ func newTrial(t *testing.T) *trial {
 	w := &trial{
 		clock: world.NewClock(start), ids: world.NewIDs("reliability"), sites: map[hook.EndpointID]*site{}, store: memory.NewStore(),
 	}
-	w.queue, w.circuits = memory.NewQueue(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
+	w.queue, w.circuits = memory.NewTaskQueues(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
 	wiring := world.Wiring{
 		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
 		CircuitQueue: w.circuits, Notifier: silent{}, Completer: ending{settle.Completion{Store: w.store, Wait: world.NoWait}, w},
@@ -213,15 +213,15 @@ func (w *trial) runUntil(t *testing.T, rng *rand.Rand, every, span, end time.Dur
 func (w *trial) deliver(t *testing.T) {
 	t.Helper()
 
-	for _, lane := range hook.Lanes() {
+	for _, queue := range hook.Queues() {
 		for {
-			batch := w.queue.Receive(lane, world.Batch(lane))
+			batch := w.queue.Receive(queue, world.Batch(queue))
 			if len(batch) == 0 {
 				break
 			}
 			messages := make([]deliver.Message, len(batch))
 			for i, m := range batch {
-				messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
+				messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Queue: queue}
 			}
 			if failed := w.deliverer.ProcessBatch(t.Context(), messages); len(failed) > 0 {
 				t.Fatalf("%d messages of a batch failed at %s", len(failed), w.clock.Now())

@@ -56,7 +56,7 @@ func deliverTime(n, hanging, fresh float64) time.Duration {
 // Limits returns the limits of the stack for the workload, the lowest first.
 func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 	m := measured[w.Scenario]
-	live, _ := s.source("Live") // ReadTemplate has checked the lane
+	live, _ := s.source("Live") // ReadTemplate has checked the queue
 	route, throttle := "Throttles.Events", s.Throttles[RouteEvents]
 	if w.PerPost > 1 {
 		route, throttle = "Throttles.Batch", s.Throttles[RouteBatch]
@@ -71,7 +71,7 @@ func Limits(s Settings, measured map[string]Measured, w Workload) []Limit {
 			ingest - fixedSender, (ingest - fixedSender) / ingestTime(w.PerPost).Seconds() * w.PerPost, "a smaller ceiling, or " + byRequest,
 		},
 		{
-			"functions on the lane live", "Concurrency.Live", live.Concurrency,
+			"functions on the queue live", "Concurrency.Live", live.Concurrency,
 			live.Concurrency * live.Batch / deliverTime(live.Batch, w.Hanging, w.Fresh).Seconds(), "the setting, to 1,000, or another stack",
 		},
 		{"warm write units of the table", "WarmThroughput.WriteUnits", s.WriteUnits, s.WriteUnits / m.WriteUnits, "nothing: DynamoDB doubles it in 30 minutes; or the setting"},

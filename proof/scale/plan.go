@@ -10,7 +10,7 @@ type Plan struct {
 	PerSecond             float64 // mean
 	PerPost               float64
 	Events, Batch         float64 // throttles of the routes
-	Live                  float64 // concurrency of the lane
+	Live                  float64 // concurrency of the queue
 	Account               float64 // concurrency quota
 	WriteUnits, ReadUnits float64
 	Stacks                float64
@@ -19,7 +19,7 @@ type Plan struct {
 // PlanFor returns the settings of each stack for the rate, with a headroom of 2, a new
 // connection for each delivery, and 2 % hanging deliveries at the mean rate. No setting is below the stack's own.
 func PlanFor(s Settings, measured map[string]Measured, perSecond float64) Plan {
-	live, _ := s.source("Live") // ReadTemplate has checked the lane
+	live, _ := s.source("Live") // ReadTemplate has checked the queue
 	functions := math.Ceil(max(
 		headroom*perSecond*deliverTime(live.Batch, 0, 1).Seconds(),
 		perSecond*deliverTime(live.Batch, hangingShare, 1).Seconds(),

@@ -102,7 +102,7 @@ For peaks of %d times the rate, and for %.0f %% hanging deliveries at the rate i
 		fmt.Fprintf(b, " %s |", rate.name)
 	}
 	b.WriteString("\n|---|--:|" + strings.Repeat("--:|", len(rates)) + "\n")
-	live, _ := s.source("Live") // ReadTemplate has checked the lane
+	live, _ := s.source("Live") // ReadTemplate has checked the queue
 	row := func(name, prod string, of func(Plan) string) {
 		fmt.Fprintf(b, "| %s | %s |", name, prod)
 		for _, p := range plans {
@@ -119,7 +119,7 @@ For peaks of %d times the rate, and for %.0f %% hanging deliveries at the rate i
 	row("`WarmThroughput.ReadUnits`", number(s.ReadUnits), func(p Plan) string { return number(p.ReadUnits) })
 	row("quota: concurrent executions, at least", number(quotaConcurrency), func(p Plan) string { return number(p.Account) })
 	b.WriteString(`
-Raise the quota first: concurrency above it throttles all functions. ` + "`Throttles.Default`" + ` bounds the other throttles. If one attempt in ten fails, the lane retry needs a tenth of the lane live: prod's ` + "`Concurrency.Retry`" + ` is enough. Several stacks are [cells](cells.md).
+Raise the quota first: concurrency above it throttles all functions. ` + "`Throttles.Default`" + ` bounds the other throttles. If one attempt in ten fails, the queue retry needs a tenth of the queue live: prod's ` + "`Concurrency.Retry`" + ` is enough. Several stacks are [cells](cells.md).
 
 `)
 }
@@ -141,13 +141,13 @@ func writeOne(b *strings.Builder, s Settings, measured map[string]Measured) {
 }
 
 func writeBacklog(b *strings.Builder, s Settings, measured map[string]Measured) {
-	live, _ := s.source("Live") // ReadTemplate has checked the lane
-	lane := live.Concurrency * live.Batch / deliverTime(live.Batch, 0, 1).Seconds()
-	drain := min(lane, s.WriteUnits/measured[InBatch].WriteUnits, s.ReadUnits/measured[InBatch].ReadUnits)
+	live, _ := s.source("Live") // ReadTemplate has checked the queue
+	queue := live.Concurrency * live.Batch / deliverTime(live.Batch, 0, 1).Seconds()
+	drain := min(queue, s.WriteUnits/measured[InBatch].WriteUnits, s.ReadUnits/measured[InBatch].ReadUnits)
 	ramp := (live.Concurrency - 5) / quotaRamp * 60
 	fmt.Fprintf(b, `## A backlog
 
-With a new table, the lane live of prod drains %s deliveries a second, after a ramp of %.0f s to %s functions:
+With a new table, the queue live of prod drains %s deliveries a second, after a ramp of %.0f s to %s functions:
 
 | waiting | with no new events | with 1,000 new events a second |
 |--:|--:|--:|
@@ -180,7 +180,7 @@ Each attempt takes one execution of a sender, and `+"`deliver`"+` makes up to %s
 func writeAssumptions(b *strings.Builder) {
 	fmt.Fprintf(b, `## Assumptions
 
-Endpoints answer after %v, a hanging delivery takes %v, the default timeout, and batches are full. An event to several endpoints counts once for the throttles, and as several deliveries for lane and table. The rest is as in [cost.md](cost.md#assumptions).
+Endpoints answer after %v, a hanging delivery takes %v, the default timeout, and batches are full. An event to several endpoints counts once for the throttles, and as several deliveries for queue and table. The rest is as in [cost.md](cost.md#assumptions).
 
 The quotas are the defaults of an account in US East, November 2026; other regions may have less. Check yours in Service Quotas.
 

@@ -120,7 +120,7 @@ func TestLimits(t *testing.T) {
 			workload: scale.Workload{Scenario: scale.Alone, PerPost: 1},
 			first:    "throttle of the route",
 			want: map[string]float64{
-				"throttle of the route": 1000, "functions on the lane live": 2000 / 0.28362, "warm write units of the table": 9000,
+				"throttle of the route": 1000, "functions on the queue live": 2000 / 0.28362, "warm write units of the table": 9000,
 				"warm read units of the table": 10_000, "write units of a table": 20_000,
 				"functions for posts":                       700 / (0.03 + 0.01382),
 				"functions for posts, with fixed addresses": 470 / (0.03 + 0.01382),
@@ -136,13 +136,13 @@ func TestLimits(t *testing.T) {
 			name:     "each on a new connection", // 10 handshakes of 1 ms, by 160 of 1,769 MB
 			workload: scale.Workload{Scenario: scale.InBatch, PerPost: 100, Fresh: 1},
 			first:    "throttle of the route",
-			want:     map[string]float64{"functions on the lane live": 2000 / (0.28362 + 0.11056)},
+			want:     map[string]float64{"functions on the queue live": 2000 / (0.28362 + 0.11056)},
 		},
 		{
 			name:     "with hanging deliveries",
 			workload: scale.Workload{Scenario: scale.InBatch, PerPost: 100, Hanging: 0.02},
-			first:    "functions on the lane live",
-			want:     map[string]float64{"functions on the lane live": 2000 / (0.03 + 0.05362 + 10*0.18293 + 0.2*0.81707)},
+			first:    "functions on the queue live",
+			want:     map[string]float64{"functions on the queue live": 2000 / (0.03 + 0.05362 + 10*0.18293 + 0.2*0.81707)},
 		},
 	}
 	for _, tt := range tests {

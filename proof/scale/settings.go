@@ -61,7 +61,7 @@ func ReadTemplate(b []byte) (Settings, error) {
 		return cmp.Or(cmp.Compare(b.Concurrency, a.Concurrency), cmp.Compare(a.Queue, b.Queue))
 	})
 	if _, err := s.source("Live"); err != nil || s.Throttles[RouteEvents] == 0 || s.Throttles[RouteBatch] == 0 {
-		return Settings{}, fmt.Errorf("read the template: it lacks the lane Live or the throttles of posts: %+v", s)
+		return Settings{}, fmt.Errorf("read the template: it lacks the queue Live or the throttles of posts: %+v", s)
 	}
 	return s, nil
 }

@@ -125,7 +125,7 @@ func (w *simulation) auditLeaks() string {
 	for _, e := range w.endpoints {
 		limits, err := w.store.Limits(w.ctx, e.id)
 		if err != nil || limits.InFlight(w.now) > 0 {
-			return fmt.Sprintf("endpoint %s has places in flight: %v, %v", e.id, limits.Leases, err)
+			return fmt.Sprintf("endpoint %s has shares in flight: %v, %v", e.id, limits.Leases, err)
 		}
 	}
 	return ""

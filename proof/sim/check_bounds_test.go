@@ -89,7 +89,7 @@ func (p *process) messages(d hook.DeliveryRef) int {
 }
 
 // mostSentOn bounds how often tasks of the delivery are sent on. Each task waits for its
-// time and for a slot of the rate, and moves to the lane slot and to the overflow. At a
+// time and for a slot of the rate, and moves to the queue slot and to the overflow. At a
 // coalescing endpoint a task without a slot asks again once in a window, or after 10 s, and a test event
 // once in a second.
 func (w *simulation) mostSentOn(t hook.Task) int {
@@ -143,7 +143,7 @@ func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
 }
 
 // sawAsked notes the earliest time at which a sender wants the task to arrive.
-// A task that moves to another lane keeps the time of its rate slot.
+// A task that moves to another queue keeps the time of its rate slot.
 func (p *process) sawAsked(t hook.Task, at time.Time) {
 	w := p.simulation
 	for _, m := range p.batch {

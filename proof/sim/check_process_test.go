@@ -89,7 +89,7 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 	}
 }
 
-// checkSlots: the process handed over the slots that it took, and left the tenant's places of its
+// checkSlots: the process handed over the slots that it took, and left the tenant's shares of its
 // attempts.
 func (w *simulation) checkSlots(p *process) {
 	for _, m := range p.batch {
@@ -104,13 +104,13 @@ func (w *simulation) checkSlots(p *process) {
 			w.fail(checkSlot, "%s kept its slot of %s until %s (%v)", p.name, of.Endpoint, lease.Until.Sub(start), err)
 		}
 		made := slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of })
-		if !made || p.lane != hook.LaneSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
-			continue // a copy of the task may have taken the place again
+		if !made || p.of != hook.QueueSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
+			continue // a copy of the task may have taken the share again
 		}
-		places, err := w.store.Places(w.ctx, m.Task.Tenant)
-		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Task.Nonce}.PlaceKey()
-		if place, ok := places.Leases[holder]; err != nil || ok && w.now.Before(place.Until) {
-			w.fail(checkSlot, "%s kept its place of %s until %s (%v)", p.name, m.Task.Tenant, place.Until.Sub(start), err)
+		shares, err := w.store.Shares(w.ctx, m.Task.Tenant)
+		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Task.Nonce}.ShareKey()
+		if share, ok := shares.Leases[holder]; err != nil || ok && w.now.Before(share.Until) {
+			w.fail(checkSlot, "%s kept its share of %s until %s (%v)", p.name, m.Task.Tenant, share.Until.Sub(start), err)
 		}
 	}
 }

@@ -338,15 +338,15 @@ func (w *simulation) checkNonce(p *process, t hook.Task) {
 
 // sawTask: before a task of an attempt, the attempt before is recorded.
 //
-// lane is zero for a schedule.
-func (w *simulation) sawTask(p *process, t hook.Task, lane hook.Lane) {
+// queue is zero for a schedule.
+func (w *simulation) sawTask(p *process, t hook.Task, queue hook.Queue) {
 	if w.lapses(t.Delivery.Endpoint) {
 		return
 	}
 	a := attempt{t.Delivery, t.Attempt}
 	w.checkNonce(p, t)
-	if lane != 0 {
-		w.checkLane(p, t, lane)
+	if queue != 0 {
+		w.checkQueue(p, t, queue)
 	}
 	if p.batch == nil || p.claims(t) {
 		w.makers[a]++
@@ -363,6 +363,6 @@ func (w *simulation) sawTask(p *process, t hook.Task, lane hook.Lane) {
 	case t.Attempt > 1 && w.records[t.Delivery].Attempts < t.Attempt-1:
 		w.fail(checkOrder, "%s sends a task for attempt %d of %s, and %d are recorded", p.name, t.Attempt, t.Delivery, w.records[t.Delivery].Attempts)
 	case replay && w.records[before].Version == 0:
-		w.fail(checkOrder, "%s sends a task of %s to lane %s, and the generation before is not recorded", p.name, t.Delivery, lane)
+		w.fail(checkOrder, "%s sends a task of %s to queue %s, and the generation before is not recorded", p.name, t.Delivery, queue)
 	}
 }

@@ -54,12 +54,12 @@
 // minute, and after all work has ended.
 //
 // One seed in eight has no faults. In one of eight, endpoints are paused and resumed all the time:
-// flap_test.go. In one of eight, tasks are lost and an operator purges lanes, and the sweeper
+// flap_test.go. In one of eight, tasks are lost and an operator purges queues, and the sweeper
 // replaces all of these tasks: sweeper_test.go and stream_test.go. The other seeds run without the
 // sweeper, which would hide lost tasks.
 //
-// Each task must be on a lane of its kind, and one for a coalescing endpoint must wait for
-// the end of a window: check_lane_test.go.
+// Each task must be on a queue of its kind, and one for a coalescing endpoint must wait for
+// the end of a window: check_queue_test.go.
 //
 // Requests, messages and writes of a delivery have bounds: check_bounds_test.go. A repeated request
 // needs an explanation: a named fault, or a second task. Rates,

@@ -99,16 +99,16 @@ func (p *process) wiring() world.Wiring {
 	}
 }
 
-// deliver gives a batch of a lane to function deliver.
+// deliver gives a batch of a queue to function deliver.
 func (w *simulation) deliver() {
 	var batch []memory.Message
 	var early bool
 	w.queue.Visibility, early = w.hidden()
-	var lane hook.Lane
-	lanes := hook.Lanes()
-	for _, i := range w.rng.Perm(len(lanes)) {
-		lane = lanes[i]
-		if batch = w.queue.Receive(lane, 1+w.rng.IntN(world.Batch(lane))); len(batch) > 0 {
+	var queue hook.Queue
+	queues := hook.Queues()
+	for _, i := range w.rng.Perm(len(queues)) {
+		queue = queues[i]
+		if batch = w.queue.Receive(queue, 1+w.rng.IntN(world.Batch(queue))); len(batch) > 0 {
 			break
 		}
 	}
@@ -129,8 +129,8 @@ func (w *simulation) deliver() {
 	var about []hook.DeliveryRef
 	receipts := make([]receipt, len(batch))
 	for i, m := range batch {
-		receipts[i] = w.received("lane", m.ID, m.ReceiveCount)
-		messages[i] = deliver.Message{ID: m.ID, Body: w.body(m.Body), Lane: lane}
+		receipts[i] = w.received("queue", m.ID, m.ReceiveCount)
+		messages[i] = deliver.Message{ID: m.ID, Body: w.body(m.Body), Queue: queue}
 		about = append(about, m.Task.Delivery)
 		w.note("received %s attempt %d, the %d. time", m.Task.Delivery, m.Task.Attempt, m.ReceiveCount)
 	}
@@ -149,7 +149,7 @@ func (w *simulation) deliver() {
 			p.fault(refused)
 			w.count("batches without a key")
 		}
-		p.lane, p.hops, p.batch, p.suffered, p.early = lane, hops+1, batch, early, early
+		p.of, p.hops, p.batch, p.suffered, p.early = queue, hops+1, batch, early, early
 		failed := env.deliverer(p).ProcessBatch(p.context(), messages)
 		p.checkOthers(failed)
 		p.acknowledge(func() {

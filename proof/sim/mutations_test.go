@@ -65,7 +65,7 @@ func mutations() []mutation {
 			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
-			name: "places are never left", file: "internal/delivery/admit/place.go", by: []check{checkSlot, checkRequests},
+			name: "shares are never left", file: "internal/delivery/admit/share.go", by: []check{checkSlot, checkRequests},
 			old: "if len(held) == 0 {", bug: "if len(held) >= 0 {",
 		},
 		{
@@ -130,7 +130,7 @@ func mutations() []mutation {
 			old: "a.Next.Limits = &next", bug: "_ = &next",
 		},
 		{
-			name: "a task that moves to another lane passes without a rate slot", file: "internal/delivery/deliver/process.go", by: []check{checkRate},
+			name: "a task that moves to another queue passes without a rate slot", file: "internal/delivery/deliver/process.go", by: []check{checkRate},
 			old: "s.Task.Reserved || v.Reserved, s", bug: "true, s",
 		},
 		{
@@ -159,8 +159,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "a wave writes its deliveries before it sends their tasks", file: "internal/delivery/breaker/release.go", by: []check{checkLost, checkLate},
-			old: "refused := r.Queue.Send(ctx, lane, tasks, at.Sub(r.now))",
-			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, lane, tasks, at.Sub(r.now))",
+			old: "refused := r.Queue.Send(ctx, queue, tasks, at.Sub(r.now))",
+			bug: "for _, d := range deliveries {\n\t\td.State, d.Reason = hook.StateRetrying, hook.ReasonNone\n\t\tif err := r.Store.SaveDelivery(ctx, d, nil); err != nil {\n\t\t\treturn err\n\t\t}\n\t}\n\trefused := r.Queue.Send(ctx, queue, tasks, at.Sub(r.now))",
 		},
 		{
 			name: "deliver does not record the replay of its task", file: "internal/delivery/deliver/replay.go", by: []check{checkLost, checkLate, checkJobs},
@@ -176,15 +176,15 @@ func mutations() []mutation {
 			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
 		},
 		{
-			name: "ingest trusts its cached endpoints", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
+			name: "ingest trusts its cached endpoints", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
 			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
 		},
 		{
-			name: "ingest keeps a torn listing", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
+			name: "ingest keeps a torn listing", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
 			old: "if !read.Torn {", bug: "if !read.Torn || read.Torn {",
 		},
 		{
-			name: "the store calls a torn listing whole", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkLane},
+			name: "the store calls a torn listing whole", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
 			old: "Limits: it.Limits, Torn: true}", bug: "Limits: it.Limits}",
 		},
 		{
@@ -277,7 +277,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a throttled task asks again every 2 seconds", file: "internal/rule/admission/rows.go", by: []check{checkMessages},
-			old: "return v, a.now.Before(v.Until)", bug: "ok := a.now.Before(v.Until)\n\treturn Verdict{Decision: Move, Lane: hook.LaneRetry, Until: a.now.Add(2e9)}, ok",
+			old: "return v, a.now.Before(v.Until)", bug: "ok := a.now.Before(v.Until)\n\treturn Verdict{Decision: Move, Queue: hook.QueueRetry, Until: a.now.Add(2e9)}, ok",
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "internal/delivery/settle/settler.go", by: []check{checkWrites},
@@ -309,7 +309,7 @@ func mutations() []mutation {
 			old: "len(last) == e.Coalesce.MaxEvents ||", bug: "len(last) == 2*e.Coalesce.MaxEvents ||",
 		},
 		{
-			name: "the directory reads the version after the list", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkLane},
+			name: "the directory reads the version after the list", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
 			old: "found := listing{Listing: read,", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn listing{}, err\n\t}\n\tfound := listing{Listing: read,",
 		},
 		{
@@ -326,19 +326,19 @@ func mutations() []mutation {
 		},
 		{
 			name: "retries at a coalescing endpoint skip their window", file: "internal/hook/coalesce.go", by: []check{checkWindow},
-			old: "return LaneCoalesce, e.Coalesce.Due(due)", bug: "return LaneCoalesce, due",
+			old: "return QueueCoalesce, e.Coalesce.Due(due)", bug: "return QueueCoalesce, due",
 		},
 		{
-			name: "retries go to the lane live", file: "internal/rule/settlement/follow.go", by: []check{checkLane},
-			old: "LaneAt(hook.LaneRetry, d.NextAttemptAt)", bug: "LaneAt(hook.LaneLive, d.NextAttemptAt)",
+			name: "retries go to the queue live", file: "internal/rule/settlement/follow.go", by: []check{checkQueue},
+			old: "QueueAt(hook.QueueRetry, d.NextAttemptAt)", bug: "QueueAt(hook.QueueLive, d.NextAttemptAt)",
 		},
 		{
-			name: "a wave goes to the lane live", file: "internal/delivery/breaker/release.go", by: []check{checkLane},
-			old: "LaneAt(hook.LaneRetry,", bug: "LaneAt(hook.LaneLive,",
+			name: "a wave goes to the queue live", file: "internal/delivery/breaker/release.go", by: []check{checkQueue},
+			old: "QueueAt(hook.QueueRetry,", bug: "QueueAt(hook.QueueLive,",
 		},
 		{
-			name: "replays go to the lane live", file: "internal/delivery/replay/enqueue.go", by: []check{checkLane},
-			old: "Send(ctx, hook.LaneReplay,", bug: "Send(ctx, hook.LaneLive,",
+			name: "replays go to the queue live", file: "internal/delivery/replay/enqueue.go", by: []check{checkQueue},
+			old: "Send(ctx, hook.QueueReplay,", bug: "Send(ctx, hook.QueueLive,",
 		},
 		{
 			name: "a fixed endpoint falls back to other addresses", file: "internal/delivery/attempt/remote.go", by: []check{checkPlace},

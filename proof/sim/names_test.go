@@ -27,7 +27,7 @@ const (
 	checkFilter        check = "filter"        // no event gets to an endpoint whose filter refuses it
 	checkStatuses      check = "statuses"      // give_up_on ends a delivery at once, and retry_on retries it
 	checkPersist       check = "persist"       // the outcome of a request is written until it stands
-	checkLane          check = "lane"          // a task is on a lane of its kind
+	checkQueue         check = "queue"         // a task is on a queue of its kind
 	checkWindow        check = "window"        // tasks of a coalescing endpoint wait for the end of their window
 	checkStatus        check = "status"        // no attempt at a deleted, disabled or paused endpoint
 	checkGenerations   check = "generations"   // at most one generation in progress

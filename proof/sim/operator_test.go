@@ -156,7 +156,7 @@ func (w *simulation) operateDelivery(n int, d hook.DeliveryID, tenant hook.Tenan
 	}
 }
 
-// redriveLetters moves the dead letters to the retry lane.
+// redriveLetters moves the dead letters to the retry queue.
 func (w *simulation) redriveLetters() {
 	for _, l := range w.deadLetters.Letters() {
 		w.makers[attempt{l.Delivery.Successor(), 1}]++
@@ -164,7 +164,7 @@ func (w *simulation) redriveLetters() {
 			w.count("letters redriven before the death")
 		}
 	}
-	w.note("redrive of %d letters", w.deadLetters.Redrive(hook.LaneRetry))
+	w.note("redrive of %d letters", w.deadLetters.Redrive(hook.QueueRetry))
 }
 
 func (w *simulation) undeliverable() int {

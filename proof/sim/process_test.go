@@ -75,7 +75,7 @@ type process struct {
 	lost   map[string]hook.EndpointID    // those of writes whose answer was lost
 	spoilt map[hook.EndpointID]int       // faulty requests to the limits of an endpoint
 	beaten map[hook.EndpointID]int       // its writes of the limits of an endpoint that met another writer
-	lane   hook.Lane                     // of the batch
+	of     hook.Queue                    // of the batch
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
 	probed map[hook.EndpointID]time.Time // the last probe task before that write

@@ -25,10 +25,10 @@ type ports struct {
 
 func (p *process) ports() ports { return ports{p.store, p} }
 
-// Send puts tasks on a lane. Each task may be refused, duplicated or late.
-func (s ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+// Send puts tasks on a queue. Each task may be refused, duplicated or late.
+func (s ports) Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	p := s.p
-	about := fmt.Sprintf("%s %d %s %d in %s", lane, len(tasks), tasks[0].Delivery, tasks[0].Attempt, delay)
+	about := fmt.Sprintf("%s %d %s %d in %s", queue, len(tasks), tasks[0].Delivery, tasks[0].Attempt, delay)
 	made := p.now
 	v := p.enter("send", about, batch, 0)
 	defer p.visible()
@@ -40,11 +40,11 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, dela
 	for i, t := range tasks {
 		if v != dead && v != refused {
 			p.sawAsked(t, p.askedAt(made, delay))
-			if lane == hook.LaneCoalesce {
+			if queue == hook.QueueCoalesce {
 				p.checkFirstWindow(p, t, made.Add(p.skew+delay))
 			}
 		}
-		errs[i] = s.sendOne(ctx, v, lane, t, delay)
+		errs[i] = s.sendOne(ctx, v, queue, t, delay)
 		failed = failed || errs[i] != nil
 	}
 	if v != dead && v != refused {
@@ -59,7 +59,7 @@ func (s ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, dela
 	return errs
 }
 
-func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Task, delay time.Duration) error {
+func (s ports) sendOne(ctx context.Context, v verdict, queue hook.Queue, t hook.Task, delay time.Duration) error {
 	p := s.p
 	if v == partial {
 		v = pick(p.simulation, granted, refused, lost)
@@ -71,7 +71,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Ta
 		return unavailable("throttled")
 	case granted, lost, repeated, partial, unprocessed, dying:
 	}
-	p.sawTask(p, t, lane)
+	p.sawTask(p, t, queue)
 	if p.loses(t) {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Ta
 			p.count("messages late")
 			late = min(delay+p.within(20*time.Second), hook.MaxQueueDelay)
 		}
-		if errs := p.queue.Send(ctx, lane, []hook.Task{t}, late); errs != nil {
+		if errs := p.queue.Send(ctx, queue, []hook.Task{t}, late); errs != nil {
 			p.fail(checkSetup, "%s: the queue refuses a task: %v", p.name, errs[0])
 			return errs[0]
 		}
@@ -103,9 +103,9 @@ func (s ports) sendOne(ctx context.Context, v verdict, lane hook.Lane, t hook.Ta
 	return nil
 }
 
-// Visible reads the depth of a lane.
-func (s ports) Visible(ctx context.Context, lane hook.Lane) (int, error) {
-	return effect(s.p, "read lane", lane.String(), read, func() (int, error) { return s.p.queue.Visible(ctx, lane) })
+// Visible reads the depth of a queue.
+func (s ports) Visible(ctx context.Context, queue hook.Queue) (int, error) {
+	return effect(s.p, "read queue", queue.String(), read, func() (int, error) { return s.p.queue.Visible(ctx, queue) })
 }
 
 // letters is the dead-letter queue of one process.

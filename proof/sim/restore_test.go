@@ -50,7 +50,7 @@ func afterRestore() []check {
 	return []check{
 		checkSetup, checkRestored, checkAccepted, checkUID, checkTargets, checkOrder, checkTenant,
 		checkSettled, checkPolicy, checkEarly, checkAge, checkSettings, checkPlace, checkContent, checkUnmade, checkFilter, checkStatuses,
-		checkPersist, checkLane, checkWindow, checkStatus, checkGenerations, checkOpen, checkProbe, checkInFlight, checkRate, checkState,
+		checkPersist, checkQueue, checkWindow, checkStatus, checkGenerations, checkOpen, checkProbe, checkInFlight, checkRate, checkState,
 		checkRecord, checkLease, checkSlot, checkClaim, checkGone, checkRetryAfter, checkClosing, checkOthers, checkBatch, checkOperator,
 		checkEnd, checkLost, checkUnseen, checkLeak, checkLetters,
 	}

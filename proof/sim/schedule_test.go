@@ -60,7 +60,7 @@ func (s ports) At(ctx context.Context, t hook.Task, at time.Time) error {
 			p.copies++
 			p.plan.add(at.Add(p.within(10*time.Second)), func() {
 				p.copies--
-				p.queue.Send(p.ctx, hook.LaneRetry, []hook.Task{t}, 0)
+				p.queue.Send(p.ctx, hook.QueueRetry, []hook.Task{t}, 0)
 			})
 		}
 		return p.schedules.At(ctx, t, at)

@@ -46,7 +46,7 @@ type simulation struct {
 
 	store       *memory.Store
 	recordings  *memory.Store // of attempts, for the checks
-	queue       *memory.Queue
+	queue       *memory.TaskQueues
 	deadLetters *memory.DeadLetters
 	schedules   *memory.Schedules
 	attention   *memory.CircuitQueue
@@ -128,7 +128,7 @@ func run(ctx context.Context, o options) *simulation {
 	clock := func() time.Time { return w.now }
 	w.store.Wait = world.NoWait
 	w.store.Table.Now, w.store.Table.Around, w.store.Table.Wrote = clock, w.around, w.wrote
-	w.queue = memory.NewQueue(clock)
+	w.queue = memory.NewTaskQueues(clock)
 	w.deadLetters = memory.NewDeadLetters(w.queue)
 	w.schedules = memory.NewSchedules(w.queue, clock)
 	w.attention = memory.NewCircuitQueue(clock)

@@ -93,23 +93,23 @@ func (w *simulation) drawLosses() {
 	}
 }
 
-// planPurges plans the purges of lanes.
+// planPurges plans the purges of queues.
 func (w *simulation) planPurges() {
 	for range 1 + w.rng.IntN(3) {
 		w.plan.add(start.Add(w.within(suffering)), w.purge)
 	}
 }
 
-// purge empties a lane, of those with messages. Messages received before stay: after a death
+// purge empties a queue, of those with messages. Messages received before stay: after a death
 // between the record of a settled delivery and the work that follows, the message alone knows
 // that a dead letter or a job's count is missing.
 func (w *simulation) purge() {
-	lanes := hook.Lanes()
-	for _, i := range w.rng.Perm(len(lanes)) {
-		if _, some := w.queue.NextOf(lanes[i]); some {
-			w.note("an operator purges the lane %s", lanes[i])
-			w.count("lanes purged")
-			for _, m := range w.queue.Purge(lanes[i]) {
+	queues := hook.Queues()
+	for _, i := range w.rng.Perm(len(queues)) {
+		if _, some := w.queue.NextOf(queues[i]); some {
+			w.note("an operator purges the queue %s", queues[i])
+			w.count("queues purged")
+			for _, m := range w.queue.Purge(queues[i]) {
 				if before, replay := m.Task.Delivery.Predecessor(); replay && m.Task.ReplayRequest.Redrive {
 					w.purged[before] = true // a purged letter
 				}

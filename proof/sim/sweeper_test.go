@@ -97,11 +97,11 @@ func (w *simulation) planSweep() {
 // sweepQueue counts the tasks of the sweeper.
 type sweepQueue struct{ ports }
 
-func (q sweepQueue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+func (q sweepQueue) Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	for range tasks {
 		q.p.count("tasks by the sweeper")
 	}
-	return q.ports.Send(ctx, lane, tasks, delay)
+	return q.ports.Send(ctx, queue, tasks, delay)
 }
 
 // checkSwept: without other faults, and an hour after the last one and a restore, no delivery is overdue

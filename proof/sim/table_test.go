@@ -178,7 +178,7 @@ func (p *process) contents(r *table.Call) string {
 	}
 	switch in := r.Input.(type) {
 	case *dynamodb.UpdateItemInput:
-		if strings.HasPrefix(about, "places#") {
+		if strings.HasPrefix(about, "shares#") {
 			about += " of " + p.holders(in)
 		}
 		if r.Keys[0].Sort == "limits" && strings.HasPrefix(about, "endpoint#") { // leases are by delivery
@@ -258,14 +258,14 @@ func signs(in *dynamodb.UpdateItemInput) map[string]string {
 	return signs
 }
 
-// holders returns the deliveries of the process's tasks in a change of places, with + or -.
+// holders returns the deliveries of the process's tasks in a change of shares, with + or -.
 // The names of holders have random nonces.
 func (p *process) holders(in *dynamodb.UpdateItemInput) string {
 	signs := signs(in)
 	var all []string
 	for _, m := range p.batch {
 		due := admission.Due{Delivery: m.Task.Delivery.DeliveryID, Attempt: m.Task.Attempt, Nonce: m.Task.Nonce}
-		if sign := signs[due.PlaceKey()]; sign != "" {
+		if sign := signs[due.ShareKey()]; sign != "" {
 			all = append(all, sign+m.Task.Delivery.String())
 		}
 	}

@@ -109,8 +109,8 @@ func requestOf(c *table.Call) (name string, id hook.EndpointID) {
 
 // kindOf returns the kind of an item.
 func kindOf(k table.Key) string {
-	if kind(k.Hash) == "places" {
-		return "places"
+	if kind(k.Hash) == "shares" {
+		return "shares"
 	}
 	return kind(k.Sort)
 }

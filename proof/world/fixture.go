@@ -103,7 +103,7 @@ func (w *World) Event(eventType string, at time.Time, targets ...hook.Endpoint) 
 	return e
 }
 
-// Post stores an event for the endpoints, and puts its tasks on the live lane.
+// Post stores an event for the endpoints, and puts its tasks on the live queue.
 func (w *World) Post(endpoints ...hook.Endpoint) []hook.DeliveryRef {
 	w.T.Helper()
 
@@ -112,7 +112,7 @@ func (w *World) Post(endpoints ...hook.Endpoint) []hook.DeliveryRef {
 	for _, endpoint := range endpoints {
 		id := hook.QueuedDelivery(e, endpoint.Target()).Ref()
 		ids = append(ids, id)
-		w.Enqueue(hook.LaneLive, hook.NewTask(Tenant, id, 1))
+		w.Enqueue(hook.QueueLive, hook.NewTask(Tenant, id, 1))
 	}
 	return ids
 }
@@ -129,11 +129,11 @@ func (w *World) PostMany(e hook.Endpoint, n int) []hook.DeliveryRef {
 	return ids
 }
 
-// Enqueue puts the tasks on the lane.
-func (w *World) Enqueue(lane hook.Lane, tasks ...hook.Task) {
+// Enqueue puts the tasks on the queue.
+func (w *World) Enqueue(queue hook.Queue, tasks ...hook.Task) {
 	w.T.Helper()
 
-	if errs := w.Queue.Send(w.T.Context(), lane, tasks, 0); errs != nil {
+	if errs := w.Queue.Send(w.T.Context(), queue, tasks, 0); errs != nil {
 		w.T.Fatal(errs)
 	}
 }

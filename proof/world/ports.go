@@ -15,7 +15,7 @@ import (
 type ports struct{ w *World }
 
 // Send is an effect, with the tasks that the queue does not refuse.
-func (p ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+func (p ports) Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	errs := make([]error, len(tasks))
 	err := p.w.call(ctx, "send", tasks[0].Delivery.Endpoint, tasks[0].Delivery.String(), true, func() error {
 		underTest := ctx.Value(functionKey{}) == p.w.options.Function
@@ -31,7 +31,7 @@ func (p ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, dela
 		if underTest && p.w.Calls.Twice {
 			taken = append(taken, taken...)
 		}
-		return errors.Join(p.w.Queue.Send(ctx, lane, taken, delay)...)
+		return errors.Join(p.w.Queue.Send(ctx, queue, taken, delay)...)
 	})
 	for i := range errs {
 		if err != nil {
@@ -44,10 +44,10 @@ func (p ports) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, dela
 	return errs
 }
 
-// Visible reads the depth of a lane.
-func (p ports) Visible(ctx context.Context, lane hook.Lane) (n int, err error) {
-	err = p.w.call(ctx, "read lane", "", lane.String(), false, func() (err error) {
-		n, err = p.w.Queue.Visible(ctx, lane)
+// Visible reads the depth of a queue.
+func (p ports) Visible(ctx context.Context, queue hook.Queue) (n int, err error) {
+	err = p.w.call(ctx, "read queue", "", queue.String(), false, func() (err error) {
+		n, err = p.w.Queue.Visible(ctx, queue)
 		return err
 	})
 	return n, err

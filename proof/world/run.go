@@ -18,22 +18,22 @@ const maxRounds = 100_000
 const tickEvery = time.Minute
 
 // Batch returns the number of messages that function deliver receives at once from
-// the lane, as deployed.
-func Batch(lane hook.Lane) int { return lane.BatchSize() }
+// the queue, as deployed.
+func Batch(queue hook.Queue) int { return queue.BatchSize() }
 
-// Invoke gives a batch of messages of the lane to a new process of function
+// Invoke gives a batch of messages of the queue to a new process of function
 // deliver, as Lambda does, and deletes the messages that the process does not
 // report as failed. A process that dies reports nothing.
-func (w *World) Invoke(lane hook.Lane) (received, failed int) {
+func (w *World) Invoke(queue hook.Queue) (received, failed int) {
 	w.T.Helper()
 
-	batch := w.Queue.Receive(lane, Batch(lane))
+	batch := w.Queue.Receive(queue, Batch(queue))
 	if len(batch) == 0 {
 		return 0, 0
 	}
 	messages := make([]deliver.Message, len(batch))
 	for i, m := range batch {
-		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Lane: lane}
+		messages[i] = deliver.Message{ID: m.ID, Body: m.Body, Queue: queue}
 	}
 	kept := w.Deliverer().ProcessBatch(w.as(Deliver), messages)
 	if w.options.Function == Deliver && w.Crash.Restart() {
@@ -51,9 +51,9 @@ func (w *World) Invoke(lane hook.Lane) (received, failed int) {
 func (w *World) InvokeAll() {
 	w.T.Helper()
 
-	for _, lane := range hook.Lanes() {
+	for _, queue := range hook.Queues() {
 		for n := 1; n > 0; {
-			n, _ = w.Invoke(lane)
+			n, _ = w.Invoke(queue)
 		}
 	}
 }
@@ -178,9 +178,9 @@ func (w *World) RunFor(d time.Duration) {
 // next returns the time of the next message.
 func (w *World) next() Earliest {
 	var next Earliest
-	for _, lane := range hook.Lanes() {
-		at, ok := w.Queue.NextOf(lane)
-		if ok && lane == hook.LaneCoalesce { // an invocation gathers tasks
+	for _, queue := range hook.Queues() {
+		at, ok := w.Queue.NextOf(queue)
+		if ok && queue == hook.QueueCoalesce { // an invocation gathers tasks
 			at = at.Add(hook.CoalesceGather)
 		}
 		next.Consider(at, ok)

@@ -94,15 +94,15 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 
 // NewGate returns a new gate.
 func (w Wiring) NewGate() *admit.Gate {
-	g := &admit.Gate{Slots: w.slots(), Notifier: w.Notifier, Places: Places}
+	g := &admit.Gate{Slots: w.slots(), Notifier: w.Notifier, Shares: Shares}
 	if !w.RealTime {
 		g.AfterFunc = NoTimer
 	}
 	return g
 }
 
-// Places is the number of places of a tenant in the lane slot.
-const Places = 5
+// Shares is the number of shares of a tenant in the queue slot.
+const Shares = 5
 
 // slots returns the slots of functions deliver and breaker.
 func (w Wiring) slots() admit.Slots {

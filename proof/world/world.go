@@ -63,7 +63,7 @@ type World struct {
 	T             *testing.T
 	Clock         *Clock
 	Store         *memory.Store
-	Queue         *memory.Queue
+	Queue         *memory.TaskQueues
 	DeadLetters   *memory.DeadLetters
 	Schedules     *memory.Schedules
 	CircuitQueue  *memory.CircuitQueue
@@ -108,7 +108,7 @@ func New(t *testing.T, options Options) *World {
 		Crash: &Crash{}, Calls: &Calls{}, Answer: Always(200), options: options, ticked: Start(),
 	}
 	w.Store.Wait, w.Store.Table.Now, w.Store.Table.Around = NoWait, w.Clock.Now, w.around
-	w.Queue = memory.NewQueue(w.Clock.Now)
+	w.Queue = memory.NewTaskQueues(w.Clock.Now)
 	w.DeadLetters = memory.NewDeadLetters(w.Queue)
 	w.Schedules = memory.NewSchedules(w.Queue, w.Clock.Now)
 	w.CircuitQueue = memory.NewCircuitQueue(w.Clock.Now)

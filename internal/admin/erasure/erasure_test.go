@@ -319,7 +319,7 @@ func TestEraser_reuse(t *testing.T) {
 	check(w, w.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{}))
 	directory := ingest.NewDirectory(w.Store)
 	acceptor := ingest.Acceptor{
-		Store: w.Store, Queue: memory.NewQueue(func() time.Time { return w.now }), Directory: directory,
+		Store: w.Store, Queue: memory.NewTaskQueues(func() time.Time { return w.now }), Directory: directory,
 		Retention: 90 * 24 * time.Hour, Now: func() time.Time { return w.now }, NewID: hook.NewEventID,
 	}
 	post := func() (ingest.Result, error) {

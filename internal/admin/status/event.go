@@ -165,7 +165,7 @@ func planned(e *hook.Endpoint, d hook.Delivery) []time.Time {
 	}
 	times := append([]time.Time{d.NextAttemptAt}, retry.Planned(e.Retry, d.ID, d.Counted()+1, d.NextAttemptAt)...)
 	for i, t := range times {
-		_, t = e.LaneAt(hook.LaneRetry, t)
+		_, t = e.QueueAt(hook.QueueRetry, t)
 		times[i] = t
 		if retry.Expired(d, t, e.MaxAge) {
 			return times[:i]

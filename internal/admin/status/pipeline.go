@@ -87,23 +87,23 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 	return all
 }
 
-// Queued returns the number of messages ready or delayed in all lanes but the retry lane. The
-// lanes slot and overflow also hold retries, which Waiting counts as well.
+// Queued returns the number of messages ready or delayed in all queues but the retry queue. The
+// queues slot and overflow also hold retries, which Waiting counts as well.
 func (p *Pipeline) Queued() int {
 	n := 0
-	for _, lane := range hook.Lanes() {
-		if lane != hook.LaneRetry {
-			n += p.Queues[lane.String()].Visible + p.Queues[lane.String()].Delayed
+	for _, queue := range hook.Queues() {
+		if queue != hook.QueueRetry {
+			n += p.Queues[queue.String()].Visible + p.Queues[queue.String()].Delayed
 		}
 	}
 	return n
 }
 
-// InFlight returns the number of messages received by functions, in all lanes.
+// InFlight returns the number of messages received by functions, in all queues.
 func (p *Pipeline) InFlight() int {
 	n := 0
-	for _, lane := range hook.Lanes() {
-		n += p.Queues[lane.String()].InFlight
+	for _, queue := range hook.Queues() {
+		n += p.Queues[queue.String()].InFlight
 	}
 	return n
 }

@@ -27,7 +27,7 @@
 //	TLS settings       endpoint#E    tls                   in the same transaction, when they change
 //	circuit            endpoint#E    circuit               per decision, version by version; absent: closed, never failed
 //	limits             endpoint#E    limits                per decision, on the condition that the leases and the rate slot have not changed; only for endpoints that needed slots or have a rate
-//	places             places#T      limits                the same, for the places of the tenant in the lane slot
+//	shares             shares#T      limits                the same, for the shares of the tenant in the queue slot
 //	stats              endpoint#E    stats#HHHH            one addition per batch; HHHH is the UTC hour, attributes count per minute
 //	notification       endpoint#E    history#W#N           once per time W and key N
 //	change             audit#T       audit#W#C             when change C begins at time W, and when the change ends; T is * for changes outside of the tenants

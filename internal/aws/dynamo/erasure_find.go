@@ -112,12 +112,12 @@ func (s *Store) findListed(ctx context.Context, tenant hook.TenantID, cursor str
 		if err != nil {
 			return erasure.Part{}, err
 		}
-		places, err := s.keysIn(ctx, placesKey(tenant).PK, 0)
+		shares, err := s.keysIn(ctx, sharesKey(tenant).PK, 0)
 		if err != nil {
 			return erasure.Part{}, err
 		}
 		part.Records = append(part.Records, first.Records...)
-		part.Records = append(part.Records, recordsOf(places)...)
+		part.Records = append(part.Records, recordsOf(shares)...)
 	}
 	if part.Next = "t" + part.Next; part.Next == "t" {
 		part.Next = "e"

@@ -102,16 +102,16 @@ func TestStore_FindRecords_scan(t *testing.T) {
 
 			// Each item has "T" for the tenant, and "T-2" for a tenant with the longer name.
 			own := []string{
-				"tenant#T rate", "tenant#T replay#job_1", "places#T limits", "event#evt_1 event tenant=T", "endpoint#ep_1 endpoint tenant=T",
+				"tenant#T rate", "tenant#T replay#job_1", "shares#T limits", "event#evt_1 event tenant=T", "endpoint#ep_1 endpoint tenant=T",
 				"endpoint#ep_1#00 delivery#1 tenant=T", "endpoint#ep_1 stats#2026-01-02T03 state_sk=T#ep_1", "key#hash key tenant=T", "keys key#key_1 tenant=T", "later#T x",
 			}
 			kept := []string{
 				"tenant#T tenant", "tenant#T datakey", "tenant#T endpoint#ep_1", "audit#T audit#1 tenant=T", "erasure#T erasure#1 tenant=T",
-				"tenant#T-2 rate", "places#T-2 limits", "event#evt_2 event tenant=T-2", "endpoint#T endpoint tenant=globex", "endpoint#ep_2#T delivery#1 tenant=globex",
+				"tenant#T-2 rate", "shares#T-2 limits", "event#evt_2 event tenant=T-2", "endpoint#T endpoint tenant=globex", "endpoint#ep_2#T delivery#1 tenant=globex",
 				"endpoint#ep_2 stats#2026-01-02T03 state_sk=T-2#ep_2", "event#T event tenant=globex", "job#T outcomes#000000 tenant=globex", "key#T key tenant=globex",
 				"keys key#T tenant=globex", "event-types event-type#T", "catalogue" + " catalogue",
 			}
-			w, store := newWire(t, answer{0, `{"Items":[` + itemsOf(tenant, own) + `],"LastEvaluatedKey":{"pk":{"S":"places#x"},"sk":{"S":"limits"}}}`},
+			w, store := newWire(t, answer{0, `{"Items":[` + itemsOf(tenant, own) + `],"LastEvaluatedKey":{"pk":{"S":"shares#x"},"sk":{"S":"limits"}}}`},
 				answer{0, `{"Items":[` + itemsOf(tenant, kept) + `]}`})
 			part, err := store.FindRecords(t.Context(), tenant, erasure.StageScan, "event#0 event")
 			if err != nil || part.Next != "" {
@@ -133,7 +133,7 @@ func TestStore_FindRecords_scan(t *testing.T) {
 			}
 			sent := w.sent()
 			if len(sent) != 2 || sent[0].op != "Scan" || sent[0].body["ConsistentRead"] != true ||
-				sent[0].body.at("ExclusiveStartKey", "pk", "S") != "event#0" || sent[1].body.at("ExclusiveStartKey", "pk", "S") != "places#x" ||
+				sent[0].body.at("ExclusiveStartKey", "pk", "S") != "event#0" || sent[1].body.at("ExclusiveStartKey", "pk", "S") != "shares#x" ||
 				sent[0].body.at("ExpressionAttributeValues", ":named", "S") != "#"+string(tenant) {
 				t.Errorf("sent %v; want two consistent scans from the cursor on", sent)
 			}

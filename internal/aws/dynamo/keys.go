@@ -39,7 +39,7 @@ const (
 	endpointSort   = "endpoint"
 	tlsSort        = "tls"
 	endpointPrefix = "endpoint#"
-	placesPrefix   = "places#"
+	sharesPrefix   = "shares#"
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
 	attemptPrefix  = "attempt#"
@@ -187,7 +187,7 @@ func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limit
 
 // placesKey is in a partition of its own: a tenant with many slow endpoints changes its places at
 // each of their attempts, which must not throttle its posts.
-func placesKey(tenant hook.TenantID) key { return key{placesPrefix + string(tenant), limitsSort} }
+func sharesKey(tenant hook.TenantID) key { return key{sharesPrefix + string(tenant), limitsSort} }
 
 // statsHour is the format of hours. The text sorts by time.
 const statsHour = "2006-01-02T15"

@@ -30,14 +30,14 @@ func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, befo
 	return s.changeLimits(ctx, limitsKey(endpoint), "change limits "+string(endpoint), before, after, most)
 }
 
-// Places reads one item.
-func (s *Store) Places(ctx context.Context, tenant hook.TenantID) (admission.Limits, error) {
-	return s.readLimits(ctx, placesKey(tenant), string(tenant))
+// Shares reads one item.
+func (s *Store) Shares(ctx context.Context, tenant hook.TenantID) (admission.Limits, error) {
+	return s.readLimits(ctx, sharesKey(tenant), string(tenant))
 }
 
-// ChangePlaces makes one conditional update, or none without a difference.
-func (s *Store) ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error {
-	return s.changeLimits(ctx, placesKey(tenant), "change places "+string(tenant), before, after, most)
+// ChangeShares makes one conditional update, or none without a difference.
+func (s *Store) ChangeShares(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error {
+	return s.changeLimits(ctx, sharesKey(tenant), "change shares "+string(tenant), before, after, most)
 }
 
 func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {

@@ -20,7 +20,7 @@ import (
 const (
 	endpointShards = 16 // of lists of endpoints
 	dueShards      = 64 // of the list of retrying deliveries
-	queuedShards   = 16 // of the list of recorded queued deliveries: few, unless a lane is late
+	queuedShards   = 16 // of the list of recorded queued deliveries: few, unless a queue is late
 )
 
 // maxShardQueries bounds the concurrent queries of one list. The SDK's client

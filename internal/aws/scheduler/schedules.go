@@ -2,7 +2,7 @@
 // Scheduler, beyond the longest delay of a queue.
 //
 // The package maps tasks to schedules. Callers choose the time, and function
-// deliver receives the tasks from the retry lane. The contract of [Schedules] is
+// deliver receives the tasks from the retry queue. The contract of [Schedules] is
 // documented at the port settle.Schedules.
 package scheduler
 
@@ -35,7 +35,7 @@ const (
 type Config struct {
 	Group         string // schedule group
 	RoleARN       string // role that may send to both queues
-	TargetARN     string // queue of the retry lane
+	TargetARN     string // ARN of the retry queue
 	DeadLetterARN string // queue for tasks that the target did not take
 }
 

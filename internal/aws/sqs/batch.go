@@ -21,7 +21,7 @@ const (
 
 // batch is at most batchSize tasks for one queue.
 type batch struct {
-	queue *Queue
+	queue *TaskQueues
 	to    route
 	tasks []hook.Task
 	errs  []error // one per task; nil: sent
@@ -110,7 +110,7 @@ func translateEntry(f types.BatchResultErrorEntry) error {
 func (b batch) record(id *string, err error) {
 	i, _ := strconv.Atoi(*id) // send created the id
 	if err != nil {
-		err = fmt.Errorf("send task of %s to the %s lane: %w", b.tasks[i].Delivery, b.to.lane, err)
+		err = fmt.Errorf("send task of %s to the %s queue: %w", b.tasks[i].Delivery, b.to.queue, err)
 	}
 	b.errs[i] = err
 }

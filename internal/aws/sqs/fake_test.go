@@ -119,7 +119,7 @@ func sum(s string) string {
 }
 
 type bundle struct {
-	queue       *sqs.Queue
+	queue       *sqs.TaskQueues
 	deadLetters *sqs.DeadLetters
 	fake        *fakeSQS
 	waits       *[]time.Duration

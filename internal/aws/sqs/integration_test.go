@@ -131,16 +131,16 @@ func TestDepths_OnEmulators(t *testing.T) {
 		client := awssqs.NewFromConfig(cfg)
 		urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry")}
 		queue := sqs.New(cfg, urls)
-		send := func(lane hook.Lane, n int, delay time.Duration) {
-			if errs := queue.Send(t.Context(), lane, tasks(t, n), delay); errs != nil {
-				t.Fatalf("Send(%s, %d tasks) = %v; want nil", lane, n, errs)
+		send := func(queue hook.Queue, n int, delay time.Duration) {
+			if errs := queue.Send(t.Context(), queue, tasks(t, n), delay); errs != nil {
+				t.Fatalf("Send(%s, %d tasks) = %v; want nil", queue, n, errs)
 			}
 		}
-		send(hook.LaneLive, 3, 0)
+		send(hook.QueueLive, 3, 0)
 		if _, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &urls.Live, VisibilityTimeout: 600}); err != nil {
 			t.Fatal(err)
 		}
-		send(hook.LaneRetry, 4, 10*time.Minute)
+		send(hook.QueueRetry, 4, 10*time.Minute)
 
 		got, err := sqs.NewDepths(cfg).Depths(t.Context(), map[string]string{"live": urls.Live, "retry": urls.Retry})
 		if err != nil {
@@ -167,7 +167,7 @@ func TestVisibility_OnEmulators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if errs := sqs.New(cfg, sqs.URLs{Live: url}).Send(t.Context(), hook.LaneLive, tasks(t, 1), 0); errs != nil {
+		if errs := sqs.New(cfg, sqs.URLs{Live: url}).Send(t.Context(), hook.QueueLive, tasks(t, 1), 0); errs != nil {
 			t.Fatal(errs)
 		}
 		hidden, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, VisibilityTimeout: 600})
@@ -224,13 +224,13 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 		Overflow: create(t, client, "overflow"),
 		Coalesce: create(t, client, "coalesce"),
 	}
-	byLane := map[hook.Lane]string{
-		hook.LaneLive: urls.Live, hook.LaneRetry: urls.Retry, hook.LaneReplay: urls.Replay, hook.LaneSlot: urls.Slot, hook.LaneOverflow: urls.Overflow, hook.LaneCoalesce: urls.Coalesce,
+	byQueue := map[hook.Queue]string{
+		hook.QueueLive: urls.Live, hook.QueueRetry: urls.Retry, hook.QueueReplay: urls.Replay, hook.QueueSlot: urls.Slot, hook.QueueOverflow: urls.Overflow, hook.QueueCoalesce: urls.Coalesce,
 	}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),
-		Receive: func(ctx context.Context, lane hook.Lane) ([]porttest.Message, error) {
-			return receive(ctx, client, byLane[lane])
+		Receive: func(ctx context.Context, queue hook.Queue) ([]porttest.Message, error) {
+			return receive(ctx, client, byQueue[queue])
 		},
 		Clock: porttest.RealClock(time.Now),
 	}

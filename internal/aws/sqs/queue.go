@@ -39,7 +39,7 @@ const (
 
 var errNoAnswer = errors.New("SQS did not answer in time")
 
-// URLs names the queues of the lanes. The URL of an unused lane may be empty.
+// URLs has the URLs of the task queues. That of an unused one may be empty.
 type URLs struct {
 	Live     string
 	Retry    string
@@ -49,8 +49,8 @@ type URLs struct {
 	Coalesce string
 }
 
-// Queue sends tasks to the lanes. Queue is safe for concurrent use.
-type Queue struct {
+// TaskQueues sends tasks to their queues. TaskQueues is safe for concurrent use.
+type TaskQueues struct {
 	// Wait blocks for d. Wait returns an error when ctx ends first.
 	Wait func(ctx context.Context, d time.Duration) error
 	// Rand returns a value in [0, 1) for the jitter of retries.
@@ -60,9 +60,9 @@ type Queue struct {
 	urls   URLs
 }
 
-// New returns a queue with the lanes at urls.
-func New(cfg aws.Config, urls URLs) *Queue {
-	return &Queue{
+// New returns the task queues at urls.
+func New(cfg aws.Config, urls URLs) *TaskQueues {
+	return &TaskQueues{
 		Wait:   wait,
 		Rand:   rand.Float64,
 		client: awssqs.NewFromConfig(cfg),
@@ -74,12 +74,12 @@ func New(cfg aws.Config, urls URLs) *Queue {
 // rejected messages up to 3 times, unless SQS reports a fault of the sender.
 //
 // A delay of 0 is the default delay of the queue, so the queue's default must be 0.
-func (q *Queue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+func (q *TaskQueues) Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	if len(tasks) == 0 {
 		return nil
 	}
 	errs := make([]error, len(tasks))
-	to, err := q.route(lane, delay)
+	to, err := q.route(queue, delay)
 	if err != nil {
 		for i := range errs {
 			errs[i] = err
@@ -108,43 +108,43 @@ func (q *Queue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, del
 }
 
 // Visible makes one request. The number lags by up to a minute.
-func (q *Queue) Visible(ctx context.Context, lane hook.Lane) (int, error) {
-	to, err := q.route(lane, 0)
+func (q *TaskQueues) Visible(ctx context.Context, queue hook.Queue) (int, error) {
+	to, err := q.route(queue, 0)
 	if err != nil {
 		return 0, err
 	}
 	depth, err := readDepth(ctx, q.client, to.url)
 	if err != nil {
-		return 0, fmt.Errorf("read depth of the %s lane: %w", lane, err)
+		return 0, fmt.Errorf("read depth of the %s queue: %w", queue, err)
 	}
 	return depth.Visible, nil
 }
 
 // route is the queue and the delay of one Send.
 type route struct {
-	lane  hook.Lane
+	queue hook.Queue
 	url   string
 	delay int32 // seconds
 }
 
-func (q *Queue) route(lane hook.Lane, delay time.Duration) (route, error) {
-	to := route{lane: lane}
-	switch lane {
-	case hook.LaneLive:
+func (q *TaskQueues) route(queue hook.Queue, delay time.Duration) (route, error) {
+	to := route{queue: queue}
+	switch queue {
+	case hook.QueueLive:
 		to.url = q.urls.Live
-	case hook.LaneRetry:
+	case hook.QueueRetry:
 		to.url = q.urls.Retry
-	case hook.LaneReplay:
+	case hook.QueueReplay:
 		to.url = q.urls.Replay
-	case hook.LaneSlot:
+	case hook.QueueSlot:
 		to.url = q.urls.Slot
-	case hook.LaneOverflow:
+	case hook.QueueOverflow:
 		to.url = q.urls.Overflow
-	case hook.LaneCoalesce:
+	case hook.QueueCoalesce:
 		to.url = q.urls.Coalesce
 	}
 	if to.url == "" {
-		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s lane has no queue", lane)}
+		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s queue has no URL", queue)}
 	}
 	if delay < 0 || delay > hook.MaxQueueDelay {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("delay %s is out of range 0 to %s", delay, hook.MaxQueueDelay)}

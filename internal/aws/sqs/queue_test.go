@@ -23,7 +23,7 @@ func TestQueue_Send_PutsTasksInBatchesOfTen(t *testing.T) {
 
 	b := setup(t)
 	sent := tasks(t, 25)
-	if errs := b.queue.Send(t.Context(), hook.LaneRetry, sent, 1500*time.Millisecond); errs != nil {
+	if errs := b.queue.Send(t.Context(), hook.QueueRetry, sent, 1500*time.Millisecond); errs != nil {
 		t.Fatalf("Send(25 tasks) = %v; want nil", errs)
 	}
 
@@ -52,20 +52,20 @@ func TestQueue_Send_PutsTasksInBatchesOfTen(t *testing.T) {
 	}
 }
 
-func TestQueue_Send_EachLaneHasItsQueue(t *testing.T) {
+func TestQueue_Send_EachQueueHasItsQueue(t *testing.T) {
 	t.Parallel()
 
-	urls := map[hook.Lane]string{
-		hook.LaneLive: liveURL, hook.LaneRetry: retryURL, hook.LaneReplay: replayURL, hook.LaneSlot: slotURL, hook.LaneOverflow: overflowURL, hook.LaneCoalesce: coalesceURL,
+	urls := map[hook.Queue]string{
+		hook.QueueLive: liveURL, hook.QueueRetry: retryURL, hook.QueueReplay: replayURL, hook.QueueSlot: slotURL, hook.QueueOverflow: overflowURL, hook.QueueCoalesce: coalesceURL,
 	}
-	for _, lane := range hook.Lanes() {
-		want := urls[lane]
+	for _, queue := range hook.Queues() {
+		want := urls[queue]
 		b := setup(t)
-		if errs := b.queue.Send(t.Context(), lane, tasks(t, 1), 0); errs != nil {
-			t.Fatalf("Send(%s) = %v; want nil", lane, errs)
+		if errs := b.queue.Send(t.Context(), queue, tasks(t, 1), 0); errs != nil {
+			t.Fatalf("Send(%s) = %v; want nil", queue, errs)
 		}
 		if got := b.fake.requests[0].QueueURL; got != want {
-			t.Errorf("Send(%s) went to %s; want %s", lane, got, want)
+			t.Errorf("Send(%s) went to %s; want %s", queue, got, want)
 		}
 	}
 }
@@ -89,7 +89,7 @@ func TestQueue_Send_RoundsDelaysUp(t *testing.T) {
 			t.Parallel()
 
 			b := setup(t)
-			if errs := b.queue.Send(t.Context(), hook.LaneLive, tasks(t, 1), tt.delay); errs != nil {
+			if errs := b.queue.Send(t.Context(), hook.QueueLive, tasks(t, 1), tt.delay); errs != nil {
 				t.Fatalf("Send(%s) = %v; want nil", tt.delay, errs)
 			}
 			r := b.fake.requests[0]
@@ -105,25 +105,25 @@ func TestQueue_Send_InvalidArgumentsAreInternal(t *testing.T) {
 
 	tests := []struct {
 		name  string
-		lane  hook.Lane
+		queue hook.Queue
 		urls  sqs.URLs
 		delay time.Duration
 	}{
-		{name: "a delay above the maximum", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
-		{name: "a delay below zero", lane: hook.LaneLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
-		{name: "a lane without a queue", lane: hook.LaneRetry, urls: sqs.URLs{Live: liveURL}},
-		{name: "another lane without a queue", lane: hook.LaneReplay, urls: sqs.URLs{Live: liveURL, Retry: retryURL}},
-		{name: "the slot lane without a queue", lane: hook.LaneSlot, urls: sqs.URLs{Live: liveURL, Overflow: overflowURL}},
-		{name: "the overflow lane without a queue", lane: hook.LaneOverflow, urls: sqs.URLs{Live: liveURL, Slot: slotURL}},
-		{name: "no lane", urls: sqs.URLs{Live: liveURL}},
+		{name: "a delay above the maximum", queue: hook.QueueLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
+		{name: "a delay below zero", queue: hook.QueueLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
+		{name: "a queue without a URL", queue: hook.QueueRetry, urls: sqs.URLs{Live: liveURL}},
+		{name: "another queue without a URL", queue: hook.QueueReplay, urls: sqs.URLs{Live: liveURL, Retry: retryURL}},
+		{name: "the slot queue without a URL", queue: hook.QueueSlot, urls: sqs.URLs{Live: liveURL, Overflow: overflowURL}},
+		{name: "the overflow queue without a URL", queue: hook.QueueOverflow, urls: sqs.URLs{Live: liveURL, Slot: slotURL}},
+		{name: "no queue", urls: sqs.URLs{Live: liveURL}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			errs := sqs.New(aws.Config{}, tt.urls).Send(t.Context(), tt.lane, tasks(t, 2), tt.delay)
+			errs := sqs.New(aws.Config{}, tt.urls).Send(t.Context(), tt.queue, tasks(t, 2), tt.delay)
 			if len(errs) != 2 || hook.CodeOf(errs[0]) != hook.CodeInternal || hook.CodeOf(errs[1]) != hook.CodeInternal {
-				t.Errorf("Send(%s, %s) = %v; want two internal errors", tt.lane, tt.delay, errs)
+				t.Errorf("Send(%s, %s) = %v; want two internal errors", tt.queue, tt.delay, errs)
 			}
 		})
 	}
@@ -145,7 +145,7 @@ func TestQueue_Send_RetriesRejectedEntries(t *testing.T) {
 				}
 				return "", false
 			}
-			if errs := b.queue.Send(t.Context(), hook.LaneLive, sent, 0); errs != nil {
+			if errs := b.queue.Send(t.Context(), hook.QueueLive, sent, 0); errs != nil {
 				t.Errorf("Send(3 tasks) = %v; want nil after the fourth try", errs)
 			}
 			var sizes []int
@@ -180,7 +180,7 @@ func TestQueue_Send_ReportsEachFailedTask(t *testing.T) {
 		}
 		return "", false
 	}
-	errs := b.queue.Send(t.Context(), hook.LaneLive, sent, 0)
+	errs := b.queue.Send(t.Context(), hook.QueueLive, sent, 0)
 	if len(errs) != len(sent) {
 		t.Fatalf("Send(12 tasks) = %v; want 12 entries", errs)
 	}
@@ -222,11 +222,11 @@ func TestQueue_Send_StopsWhenTheContextEnds(t *testing.T) {
 		cancel()
 		return ctx.Err()
 	}
-	errs := b.queue.Send(ctx, hook.LaneLive, tasks(t, 1), 0)
+	errs := b.queue.Send(ctx, hook.QueueLive, tasks(t, 1), 0)
 	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable || len(b.fake.requests) != 1 {
 		t.Errorf("Send = %v after %d requests; want unavailable after 1", errs, len(b.fake.requests))
 	}
-	if errs := b.queue.Send(ctx, hook.LaneLive, tasks(t, 1), 0); hook.CodeOf(errs[0]) != hook.CodeUnavailable {
+	if errs := b.queue.Send(ctx, hook.QueueLive, tasks(t, 1), 0); hook.CodeOf(errs[0]) != hook.CodeUnavailable {
 		t.Errorf("Send with an ended context = %v; want unavailable", errs)
 	}
 }
@@ -252,7 +252,7 @@ func TestQueue_TranslatesErrors(t *testing.T) {
 
 			b := setup(t)
 			b.fake.status, b.fake.code = tt.status, tt.code
-			errs := b.queue.Send(t.Context(), hook.LaneLive, tasks(t, 2), 0)
+			errs := b.queue.Send(t.Context(), hook.QueueLive, tasks(t, 2), 0)
 			for i, err := range errs {
 				if err == nil || hook.CodeOf(err) != tt.want {
 					t.Errorf("Send error %d = %v; want %s", i, err, tt.want)
@@ -279,7 +279,7 @@ func TestQueue_Send_NoAnswerIsUnavailable(t *testing.T) {
 		BaseEndpoint: aws.String(server.URL),
 		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
 	}, sqs.URLs{Live: liveURL})
-	errs := q.Send(t.Context(), hook.LaneLive, tasks(t, 1), 0)
+	errs := q.Send(t.Context(), hook.QueueLive, tasks(t, 1), 0)
 	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable {
 		t.Errorf("Send to a closed port = %v; want unavailable", errs)
 	}

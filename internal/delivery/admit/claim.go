@@ -129,7 +129,7 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 	return listed, nil
 }
 
-// send sends the tasks of the claims to the lane overflow, because the places in the lane slot
+// send sends the tasks of the claims to the queue overflow, because the shares in the queue slot
 // are for deliveries that have not waited. If the queue refuses a task, its lease expires and
 // the delivery stays parked.
 func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released int, err error) {
@@ -145,7 +145,7 @@ func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released in
 			tasks = append(tasks, chosen[0].Task)
 		}
 		delay := max(0, at.Sub(c.Now())) // not from now: the previous send may have taken long
-		for i, err := range c.Queue.Send(ctx, hook.LaneOverflow, tasks, delay) {
+		for i, err := range c.Queue.Send(ctx, hook.QueueOverflow, tasks, delay) {
 			if err != nil {
 				released--
 				errs = append(errs, fmt.Errorf("send task of %s: %w", tasks[i].Delivery, err))

@@ -3,10 +3,10 @@
 //
 //	Ask --> a verdict per task: attempt, move, park, busy or cancel
 //	          |
-//	          +-- attempt: the task holds a permit (probe, in-flight slot, rate slot, place of the tenant)
+//	          +-- attempt: the task holds a permit (probe, in-flight slot, rate slot, share of the tenant)
 //	          |      |
 //	          |     Done --> the circuit, the counts and the speed learn from the answers
-//	          |      |       the place is given back
+//	          |      |       the share is given back
 //	          |      +-----> the slot goes to the next parked delivery, and its task is sent
 //	          |
 //	          +-- park: Done looks once more for a free slot

@@ -23,8 +23,8 @@ type Ended struct {
 }
 
 // Done takes back what the tasks held, which are in the order of their ends: the circuit, the counts
-// and the speed learn from the attempts, places are given back, and slots are handed over to parked
-// deliveries. The deliveries are settled, so an error loses none: places and leases expire, later
+// and the speed learn from the attempts, shares are given back, and slots are handed over to parked
+// deliveries. The deliveries are settled, so an error loses none: shares and leases expire, later
 // attempts correct the circuit, and the breaker's tick fills the slots.
 //
 // After a failed attempt the circuit learns first: it may open, and then no slot is handed over. After
@@ -51,11 +51,11 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 }
 
 // Return takes back what a task held that ended without asking: the slot that its sender claimed, and
-// the place in the lane slot. A failed message comes again, and its task keeps the place.
-func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, lane hook.Lane, ended Ended) error {
+// the share in the queue slot. A failed message comes again, and its task keeps the share.
+func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, ended Ended) error {
 	err := g.HandOver(ctx, freedBy(e, []Ended{ended}))
-	if !ended.Failed && lane == hook.LaneSlot {
-		err = errors.Join(err, g.leavePlaces(ctx, ended.Task.Tenant, DueOf(ended.Task).Place(time.Time{})))
+	if !ended.Failed && queue == hook.QueueSlot {
+		err = errors.Join(err, g.leaveShares(ctx, ended.Task.Tenant, DueOf(ended.Task).Share(time.Time{})))
 	}
 	return err
 }
@@ -81,11 +81,11 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 	return err
 }
 
-// Learn gives back the places of an Admission, and reports the results of the attempts, ordered by
+// Learn gives back the shares of an Admission, and reports the results of the attempts, ordered by
 // their end, to the circuit. Without results no attempt was begun: the messages come again, and a
 // probe among them ends its lease.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
-	err := g.leavePlaces(ctx, a.Next.Record.Tenant, a.Places...)
+	err := g.leaveShares(ctx, a.Next.Record.Tenant, a.Shares...)
 	if len(results) == 0 {
 		return errors.Join(err, g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now()))
 	}

@@ -64,7 +64,7 @@ func TestDone_HandOverWaitsForAFailure(t *testing.T) {
 				store := &slowStore{Store: w.Gate.Store}
 				w.Gate.Store = store
 				task := hook.NewTask(tenant, hook.DeliveryRef{DeliveryID: delivery(1)}, 1)
-				p, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: w.record()}, Lane: hook.LaneOverflow, Due: []admission.Due{admit.DueOf(task)}})
+				p, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: w.record()}, Queue: hook.QueueOverflow, Due: []admission.Due{admit.DueOf(task)}})
 				if err != nil || p.Verdicts[0].Decision != admission.Admit {
 					t.Fatalf("Ask() = %+v, %v; want admit", p, err)
 				}

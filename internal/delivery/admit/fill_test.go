@@ -108,8 +108,8 @@ func TestFill_ClaimsForTheTask(t *testing.T) {
 	for i, s := range w.queue.sent {
 		d := w.parked[i]
 		want := hook.Task{Delivery: d.Ref(), Tenant: d.Tenant, Attempt: 4, Nonce: s.task.Nonce, Reserved: true, Slot: true, Parks: 1}
-		if diff := cmp.Diff(want, s.task); diff != "" || s.lane != hook.LaneOverflow {
-			t.Errorf("task in lane %s differs (-want +got):\n%s", s.lane, diff)
+		if diff := cmp.Diff(want, s.task); diff != "" || s.queue != hook.QueueOverflow {
+			t.Errorf("task in queue %s differs (-want +got):\n%s", s.queue, diff)
 		}
 		at := start.Add(time.Duration(i) * time.Second / 2)
 		if diff := cmp.Diff(admission.Lease{Nonce: s.task.Nonce, Until: at.Add(admission.LeaseFor)}, leases[admission.LeaseKey(d.ID)]); diff != "" {

@@ -18,7 +18,7 @@ type Gate struct {
 	Slots
 
 	Notifier  settle.Notifier
-	Places    int       // places of a tenant in the lane slot, at least 1
+	Shares    int       // shares of a tenant in the queue slot, at least 1
 	AfterFunc AfterFunc // nil: time.AfterFunc
 
 	held    heldCounts
@@ -38,7 +38,7 @@ type Permits struct {
 // Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
 func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
 	k := asking{Gate: g, query: q, now: g.Now()}
-	k.query.Most, k.query.Run = g.Places, hook.NewNonce()
+	k.query.Most, k.query.Run = g.Shares, hook.NewNonce()
 	err := store.Repeat(ctx, g.Wait, store.Tries, func() error { return k.try(ctx) })
 	if err != nil {
 		k.giveBack(ctx)
@@ -56,7 +56,7 @@ type asking struct {
 	query  admission.Query // with the state as stored
 	now    time.Time
 	stale  bool // the circuit in the query was changed since
-	crowds int  // conflicts at the places of the tenant
+	crowds int  // conflicts at the shares of the tenant
 }
 
 // try reads what the table needs, and writes what it changes. CodeConflict means that somebody
@@ -78,12 +78,12 @@ func (k *asking) try(ctx context.Context) error {
 				return err
 			}
 			k.query.Limits = &limits
-		case admission.PlacesPart:
-			places, err := k.Store.Places(ctx, k.query.Record.Tenant)
+		case admission.SharesPart:
+			shares, err := k.Store.Shares(ctx, k.query.Record.Tenant)
 			if err != nil {
 				return err
 			}
-			k.query.Places = &places
+			k.query.Shares = &shares
 		default:
 			return k.write(ctx)
 		}
@@ -113,10 +113,10 @@ func (k *asking) write(ctx context.Context) error {
 			return err
 		}
 	}
-	if before := k.query.Places; before != next.Places {
-		k.query.Places = nil
-		if err := k.Store.ChangePlaces(ctx, tenant, *before, *next.Places, k.Gate.Places); err != nil {
-			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free place
+	if before := k.query.Shares; before != next.Shares {
+		k.query.Shares = nil
+		if err := k.Store.ChangeShares(ctx, tenant, *before, *next.Shares, k.Gate.Shares); err != nil {
+			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free share
 				k.query.Most = 0
 			}
 			return err
@@ -126,7 +126,7 @@ func (k *asking) write(ctx context.Context) error {
 }
 
 // giveBack ends the leases of an admission that failed: a write without an answer may have taken
-// them. The messages come again, so the tasks keep their places. If this fails, the leases expire.
+// them. The messages come again, so the tasks keep their shares. If this fails, the leases expire.
 func (k *asking) giveBack(ctx context.Context) {
 	for _, v := range k.Verdicts {
 		if v.Lease.Key != "" {

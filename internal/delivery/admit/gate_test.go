@@ -414,7 +414,7 @@ func TestGate_RateLimit(t *testing.T) {
 		t.Fatalf("Ask() = %s with the checks %v; want one now, and the others on the queue", got, w.checks())
 	}
 	for i, v := range a.Verdicts[1:] {
-		want := admission.Verdict{Decision: admission.Move, Lane: hook.LaneRetry, Until: start.Add(time.Duration(i+1) * time.Second), Reserved: true}
+		want := admission.Verdict{Decision: admission.Move, Queue: hook.QueueRetry, Until: start.Add(time.Duration(i+1) * time.Second), Reserved: true}
 		if diff := cmp.Diff(want, v); diff != "" {
 			t.Errorf("verdict %d (-want +got):\n%s", i+1, diff)
 		}

@@ -53,7 +53,7 @@ func TestGate_AFailedAdmissionKeepsNoSlot(t *testing.T) {
 			e := active()
 			e.Coalesce = hook.Coalescing{Window: time.Second}.WithDefaults()
 			q := w.query(e, 0, 2)
-			q.Record, q.Lane = w.record(), hook.LaneCoalesce
+			q.Record, q.Queue = w.record(), hook.QueueCoalesce
 			return q
 		}},
 		{name: "the answer to the slot of a test event is lost", store: failing{n: 1, after: true}, query: func(w *bundle) admission.Query {

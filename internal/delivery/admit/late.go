@@ -31,11 +31,11 @@ func (p *Permits) Watch(attempt func()) {
 	attempt()
 }
 
-// watch returns a watch for late attempts. They only count for a fast endpoint in a lane of batches,
+// watch returns a watch for late attempts. They only count for a fast endpoint in a queue of batches,
 // and if its answers in time do not forgive them.
 func (g *Gate) watch(ctx context.Context, p *Permits) *lateWatch {
 	return &lateWatch{after: g.AfterFunc, fired: make(chan struct{}), report: func(late int) error {
-		if p.Lane.Single() || p.Record.SpeedAtNow(g.Now()) != admission.Fast {
+		if p.Queue.Single() || p.Record.SpeedAtNow(g.Now()) != admission.Fast {
 			return nil
 		}
 		if late = g.credits.forgive(p.Record.Endpoint, late, g.Now()); late == 0 {
@@ -61,7 +61,7 @@ func (g *Gate) endWatch(p *Permits, attempts []admission.Result) error {
 		}
 	}
 	err := p.late.end(late)
-	if !p.Lane.Single() {
+	if !p.Queue.Single() {
 		g.credits.earn(p.Record.Endpoint, inTime, g.Now())
 	}
 	return err

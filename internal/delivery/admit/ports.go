@@ -35,7 +35,7 @@ type CircuitStore interface {
 }
 
 // LimitStore keeps the in-flight slots and the reserved rate slots of endpoints, and
-// the places of tenants. Every read sees every write acknowledged before the read began.
+// the shares of tenants. Every read sees every write acknowledged before the read began.
 type LimitStore interface {
 	LimitReader
 	// ChangeLimits writes the differences between before and after. It writes nothing and
@@ -44,10 +44,10 @@ type LimitStore interface {
 	// overwritten without a condition: two concurrent writers may lose a count. Without a
 	// difference nothing is written.
 	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after admission.Limits, most int) error
-	// Places returns the tenant's places in the lane slot, or the zero Limits.
-	Places(ctx context.Context, tenant hook.TenantID) (admission.Limits, error)
-	// ChangePlaces is ChangeLimits for the tenant's places.
-	ChangePlaces(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error
+	// Shares returns the tenant's shares in the queue slot, or the zero Limits.
+	Shares(ctx context.Context, tenant hook.TenantID) (admission.Limits, error)
+	// ChangeShares is ChangeLimits for the tenant's shares.
+	ChangeShares(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error
 }
 
 // LimitReader reads the limits of endpoints.

@@ -180,7 +180,7 @@ func (w *slotsBundle) down(request string) {
 }
 
 type sentTask struct {
-	lane  hook.Lane
+	queue hook.Queue
 	task  hook.Task
 	delay time.Duration
 }
@@ -194,7 +194,7 @@ type queue struct {
 }
 
 // Send takes the tasks.
-func (q *queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) (errs []error) {
+func (q *queue) Send(_ context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) (errs []error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -204,7 +204,7 @@ func (q *queue) Send(_ context.Context, lane hook.Lane, tasks []hook.Task, delay
 			errs[i] = errDown
 			continue
 		}
-		q.sent = append(q.sent, sentTask{lane, task, delay})
+		q.sent = append(q.sent, sentTask{queue, task, delay})
 	}
 	return errs
 }

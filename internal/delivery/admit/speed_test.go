@@ -15,24 +15,24 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// slotQuery is query in the lane slot, with the speed class of the endpoint as stored. The tasks
-// were moved there from the lane live, so as many of them have a place as the tenant has.
+// slotQuery is query in the queue slot, with the speed class of the endpoint as stored. The tasks
+// were moved there from the queue live, so as many of them have a share as the tenant has.
 func (w *bundle) slotQuery(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
 
 	q := w.query(e, first, n)
-	q.Record, q.Lane = w.record(), hook.LaneLive
+	q.Record, q.Queue = w.record(), hook.QueueLive
 	w.admit(q)
-	q.Lane = hook.LaneSlot
+	q.Queue = hook.QueueSlot
 	return q
 }
 
-// overflowQuery is slotQuery in the lane overflow.
+// overflowQuery is slotQuery in the queue overflow.
 func (w *bundle) overflowQuery(e *hook.Endpoint, first, n int) admission.Query {
 	w.T.Helper()
 
 	q := w.query(e, first, n)
-	q.Record, q.Lane = w.record(), hook.LaneOverflow
+	q.Record, q.Queue = w.record(), hook.QueueOverflow
 	return q
 }
 
@@ -75,10 +75,10 @@ func (w *bundle) end(a admission.Admission) {
 	}
 }
 
-func (w *bundle) places() int {
+func (w *bundle) shares() int {
 	w.T.Helper()
 
-	l, err := w.Store.Places(w.T.Context(), tenant)
+	l, err := w.Store.Shares(w.T.Context(), tenant)
 	if err != nil {
 		w.T.Fatal(err)
 	}
@@ -184,16 +184,16 @@ func TestGate_OneAtATimeAfterAnOutage(t *testing.T) {
 	}
 }
 
-// An unproven endpoint has five slots, whichever lane its tasks are in.
+// An unproven endpoint has five slots, whichever queue its tasks are in.
 func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	for _, lane := range []hook.Lane{0, hook.LaneLive, hook.LaneRetry, hook.LaneReplay} {
+	for _, queue := range []hook.Queue{0, hook.QueueLive, hook.QueueRetry, hook.QueueReplay} {
 		q := w.slotQuery(active(), 0, 2)
-		q.Lane = lane
-		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Lane: hook.LaneSlot}, {Decision: admission.Move, Lane: hook.LaneSlot}}, w.admit(q).Verdicts); diff != "" {
-			t.Errorf("Ask() in lane %s differs (-want +got):\n%s", lane, diff)
+		q.Queue = queue
+		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Queue: hook.QueueSlot}, {Decision: admission.Move, Queue: hook.QueueSlot}}, w.admit(q).Verdicts); diff != "" {
+			t.Errorf("Ask() in queue %s differs (-want +got):\n%s", queue, diff)
 		}
 	}
 	a := w.admit(w.slotQuery(active(), 0, 4))
@@ -204,12 +204,12 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	if got := w.record(); !got.Waiting || got.AttendAt.IsZero() {
 		t.Errorf("record = %+v; want waiting", got)
 	}
-	if got := w.places(); got != 4 {
-		t.Errorf("%d places are taken; want 4: the overflow has none", got)
+	if got := w.shares(); got != 4 {
+		t.Errorf("%d shares are taken; want 4: the overflow has none", got)
 	}
 	w.settle(a)
-	if got := w.places(); got != 0 {
-		t.Errorf("%d places are taken after the attempts; want none", got)
+	if got := w.shares(); got != 0 {
+		t.Errorf("%d shares are taken after the attempts; want none", got)
 	}
 	w.empty()
 	if got := decisions(w.admit(w.overflowQuery(active(), 6, 1))); got != "park" {
@@ -219,11 +219,11 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 	w.end(b)
 	w.empty()
 	if got := decisions(w.admit(w.slotQuery(active(), 6, 6))); got != "admit admit admit admit admit move" {
-		t.Errorf("after the slots are handed over: %s; want 5 admitted, and 1 moved: no place is left", got)
+		t.Errorf("after the slots are handed over: %s; want 5 admitted, and 1 moved: no share is left", got)
 	}
 }
 
-// If deliveries are already parked, another one waits without a slot or a place, whichever lane
+// If deliveries are already parked, another one waits without a slot or a share, whichever queue
 // it is in. A claimed delivery does not wait.
 func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	t.Parallel()
@@ -232,16 +232,16 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	if err := w.Store.SaveCircuit(t.Context(), admission.NewRecord(tenant, endpoint).Wait(start)); err != nil {
 		t.Fatal(err)
 	}
-	for _, lane := range hook.Lanes() {
+	for _, queue := range hook.Queues() {
 		q := w.overflowQuery(active(), 0, 1)
-		q.Lane = lane
+		q.Queue = queue
 		want := []admission.Verdict{{Decision: admission.Park, Reason: hook.ReasonInFlight}}
 		if diff := cmp.Diff(want, w.admit(q).Verdicts); diff != "" {
-			t.Errorf("Ask() in lane %s differs (-want +got):\n%s", lane, diff)
+			t.Errorf("Ask() in queue %s differs (-want +got):\n%s", queue, diff)
 		}
 	}
-	if got := w.places(); got != 0 {
-		t.Errorf("%d places are taken; want none", got)
+	if got := w.shares(); got != 0 {
+		t.Errorf("%d shares are taken; want none", got)
 	}
 	claimed, reserved := w.overflowQuery(active(), 1, 1), w.overflowQuery(active(), 2, 1)
 	claimed.Due[0].Slot, reserved.Due[0].Reserved = true, true
@@ -302,16 +302,16 @@ func TestGate_OneAttemptOfADeliveryAtATime(t *testing.T) {
 	for name, nonce := range map[string]string{"a copy": "0", "another task": "other"} {
 		q := w.slotQuery(active(), 0, 1)
 		q.Due[0].Nonce = nonce
-		for q.Lane = hook.LaneSlot; q.Lane <= hook.LaneOverflow; q.Lane++ {
+		for q.Queue = hook.QueueSlot; q.Queue <= hook.QueueOverflow; q.Queue++ {
 			busy := w.admit(q)
-			if got := decisions(busy); got != "busy" && (got != "move" || q.Lane != hook.LaneSlot) {
-				t.Errorf("%s in lane %s: %s; want busy, or moved to the overflow", name, q.Lane, got)
+			if got := decisions(busy); got != "busy" && (got != "move" || q.Queue != hook.QueueSlot) {
+				t.Errorf("%s in queue %s: %s; want busy, or moved to the overflow", name, q.Queue, got)
 			}
 			w.settle(busy)
 		}
 	}
-	if got := w.places(); got != 1 {
-		t.Errorf("%d places beside the copies; want the place of the attempt", got)
+	if got := w.shares(); got != 1 {
+		t.Errorf("%d shares beside the copies; want the share of the attempt", got)
 	}
 	w.settle(first, hook.ClassDelivered)
 	w.end(first)
@@ -356,7 +356,7 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 	t.Parallel()
 
-	for _, call := range []string{"write limits", "write places"} {
+	for _, call := range []string{"write limits", "write shares"} {
 		w := setup(t)
 		w.Clock.Pass(time.Nanosecond) // more precise than the store
 		w.Calls.Lose(call)
@@ -368,8 +368,8 @@ func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 		}
 		w.settle(a, hook.ClassDelivered)
 		w.end(a)
-		if got := w.places(); got != 0 || decisions(w.admit(w.slotQuery(e, 1, 1))) != "admit" {
-			t.Errorf("after the attempt: %d places taken; want none, and a free slot", got)
+		if got := w.shares(); got != 0 || decisions(w.admit(w.slotQuery(e, 1, 1))) != "admit" {
+			t.Errorf("after the attempt: %d shares taken; want none, and a free slot", got)
 		}
 	}
 }
@@ -477,64 +477,64 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 	}
 	w.Clock.Until(r.NextProbe())
 	q := w.overflowQuery(active(), 5, 2)
-	q.Lane = hook.LaneRetry
+	q.Queue = hook.QueueRetry
 	moved := w.admit(q)
 	if got := decisions(moved); got != "move park" || !moved.Verdicts[0].Probe {
-		t.Errorf("a due probe in a lane of batches: %s; want the probe moved, as the probe", got)
+		t.Errorf("a due probe in a queue of batches: %s; want the probe moved, as the probe", got)
 	}
 	q = w.overflowQuery(active(), 5, 2)
-	q.Lane, q.Due[0].Probe = hook.LaneSlot, true
+	q.Queue, q.Due[0].Probe = hook.QueueSlot, true
 	probe := w.admit(q)
-	if got := decisions(probe); got != "admit park" || w.places() != 1 {
-		t.Errorf("a due probe in the lane slot: %s, %d places; want a probe with a place", got, w.places())
+	if got := decisions(probe); got != "admit park" || w.shares() != 1 {
+		t.Errorf("a due probe in the queue slot: %s, %d shares; want a probe with a share", got, w.shares())
 	}
 	w.settle(probe, hook.ClassDelivered)
-	if got := w.places(); got != 0 {
-		t.Errorf("%d places after the probe; want none", got)
+	if got := w.shares(); got != 0 {
+		t.Errorf("%d shares after the probe; want none", got)
 	}
 }
 
-// Tasks of a tenant without a free place go to the overflow and never reach the lane slot. A
-// task whose place has expired leaves the lane slot.
-func TestGate_Places(t *testing.T) {
+// Tasks of a tenant without a free share go to the overflow and never reach the queue slot. A
+// task whose share has expired leaves the queue slot.
+func TestGate_Shares(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	q := w.overflowQuery(active(), 0, world.Places+1)
-	q.Lane = hook.LaneLive
+	q := w.overflowQuery(active(), 0, world.Shares+1)
+	q.Queue = hook.QueueLive
 	moved := w.admit(q)
 	for i, v := range moved.Verdicts {
-		want := hook.LaneSlot
-		if i == world.Places {
-			want = hook.LaneOverflow
+		want := hook.QueueSlot
+		if i == world.Shares {
+			want = hook.QueueOverflow
 		}
-		if v.Decision != admission.Move || v.Lane != want {
-			t.Errorf("verdict %d = %+v; want moved to lane %s", i, v, want)
+		if v.Decision != admission.Move || v.Queue != want {
+			t.Errorf("verdict %d = %+v; want moved to queue %s", i, v, want)
 		}
 	}
-	if again := w.admit(q); decisions(again) != decisions(moved) || again.Verdicts[0].Lane != hook.LaneSlot || w.places() != world.Places {
-		t.Errorf("copies of the tasks: %+v, %d places; want them moved with the same places", again.Verdicts, w.places())
+	if again := w.admit(q); decisions(again) != decisions(moved) || again.Verdicts[0].Queue != hook.QueueSlot || w.shares() != world.Shares {
+		t.Errorf("copies of the tasks: %+v, %d places; want them moved with the same places", again.Verdicts, w.shares())
 	}
 	admit := func(i int) admission.Admission {
 		one := w.overflowQuery(active(), i, 1)
-		one.Lane = hook.LaneSlot
+		one.Queue = hook.QueueSlot
 		return w.admit(one)
 	}
 	first := admit(0)
 	w.settle(first)
-	if got := w.places(); decisions(first) != "admit" || got != world.Places-1 {
-		t.Errorf("%s, %d places after an attempt; want %d", decisions(first), got, world.Places-1)
+	if got := w.shares(); decisions(first) != "admit" || got != world.Shares-1 {
+		t.Errorf("%s, %d shares after an attempt; want %d", decisions(first), got, world.Shares-1)
 	}
-	for i := range 2 { // one without a place, and one whose place has expired
+	for i := range 2 { // one without a share, and one whose share has expired
 		w.Clock.Pass(time.Duration(i) * admission.LeaseFor)
-		late := admit(world.Places - i)
-		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Lane: hook.LaneOverflow}}, late.Verdicts); diff != "" {
-			t.Errorf("Ask() without a place differs (-want +got):\n%s", diff)
+		late := admit(world.Shares - i)
+		if diff := cmp.Diff([]admission.Verdict{{Decision: admission.Move, Queue: hook.QueueOverflow}}, late.Verdicts); diff != "" {
+			t.Errorf("Ask() without a share differs (-want +got):\n%s", diff)
 		}
 		w.settle(late)
 	}
-	if got := decisions(w.admit(w.slotQuery(active(), 100, 1))); got != "admit" || w.places() != 1 {
-		t.Errorf("after the places of dead processes ended: %s with %d places; want admit with 1", got, w.places())
+	if got := decisions(w.admit(w.slotQuery(active(), 100, 1))); got != "admit" || w.shares() != 1 {
+		t.Errorf("after the shares of dead processes ended: %s with %d shares; want admit with 1", got, w.shares())
 	}
 }
 
@@ -550,7 +550,7 @@ func TestGate_GroupWithoutASlotAsksSoon(t *testing.T) {
 		w.Clock.Until(e.Coalesce.End(w.Clock.Now()))
 		ask := func(first int) admission.Admission {
 			q := w.query(e, first, 2)
-			q.Record, q.Lane = w.record(), hook.LaneCoalesce
+			q.Record, q.Queue = w.record(), hook.QueueCoalesce
 			return w.admit(q)
 		}
 		for i := range admission.FirstSlots {
@@ -559,7 +559,7 @@ func TestGate_GroupWithoutASlotAsksSoon(t *testing.T) {
 			}
 		}
 		for _, v := range ask(100).Verdicts {
-			if got := v.Until.Sub(w.Clock.Now()); v.Decision != admission.Move || v.Lane != hook.LaneCoalesce || got != want {
+			if got := v.Until.Sub(w.Clock.Now()); v.Decision != admission.Move || v.Queue != hook.QueueCoalesce || got != want {
 				t.Errorf("window %s: %s for %s; want move for %s", window, v.Decision, got, want)
 			}
 		}

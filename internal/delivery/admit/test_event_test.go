@@ -21,7 +21,7 @@ func TestGate_ATestEventWaitsForASlot(t *testing.T) {
 	running := w.admit(w.slotQuery(e, 0, 1))
 	q := w.query(e, 1, 1)
 	q.Due[0].Test = true
-	want := []admission.Verdict{{Decision: admission.Move, Lane: hook.LaneRetry, Until: w.Clock.Now().Add(time.Second)}}
+	want := []admission.Verdict{{Decision: admission.Move, Queue: hook.QueueRetry, Until: w.Clock.Now().Add(time.Second)}}
 	if diff := cmp.Diff(want, w.admit(q).Verdicts); diff != "" {
 		t.Errorf("with a full endpoint (-want +got):\n%s", diff)
 	}

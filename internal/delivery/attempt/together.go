@@ -9,15 +9,15 @@ import (
 )
 
 // Together splits the due deliveries of one endpoint into groups that the gate decides on in one
-// question. In the lane coalesce each group becomes one request, so it stays within the bounds of a request; it is
+// question. In the queue coalesce each group becomes one request, so it stays within the bounds of a request; it is
 // split the same way while the circuit is open, because the circuit may close before the gate decides.
 // Otherwise all are one group. of returns the subject of an element.
-func Together[T any](due []T, of func(T) *settlement.Subject, lane hook.Lane) [][]T {
+func Together[T any](due []T, of func(T) *settlement.Subject, queue hook.Queue) [][]T {
 	if len(due) == 0 {
 		return nil
 	}
 	e := of(due[0]).Endpoint
-	if !coalesces(e) || lane != hook.LaneCoalesce {
+	if !coalesces(e) || queue != hook.QueueCoalesce {
 		return [][]T{due}
 	}
 	slices.SortFunc(due, func(a, b T) int {

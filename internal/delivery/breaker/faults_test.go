@@ -102,7 +102,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 			if got := w.attended("decision")[0]; got != tt.decision {
 				t.Errorf("decision is %v; want %s", got, tt.decision)
 			}
-			tasks := w.Queue.Receive(hook.LaneRetry, 10)
+			tasks := w.Queue.Receive(hook.QueueRetry, 10)
 			for _, task := range tasks {
 				if task.Task.Delivery == broken[0] {
 					t.Errorf("a task of the failing delivery is sent; want only tasks of the others")
@@ -172,7 +172,7 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 		t.Errorf("AttendAt = %s; want %s, a minute after the check", w.Circuit(e).AttendAt, want)
 	}
 	_ = b.Tick(w.Context()) // returns the delivery's error, if the check is due
-	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 1 {
+	if n := len(w.Queue.Receive(hook.QueueRetry, 10)); n != 1 {
 		t.Errorf("%d tasks for the probe; want 1", n)
 	}
 }
@@ -244,7 +244,7 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 			if got := w.attended("decision")[0]; got != tt.decision {
 				t.Errorf("decision is %v; want %s", got, tt.decision)
 			}
-			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tasks || len(w.Checks) != tt.checks {
+			if got := len(w.Queue.Receive(hook.QueueRetry, 10)); got != tt.tasks || len(w.Checks) != tt.checks {
 				t.Errorf("%d tasks, %d circuit checks; want %d, %d", got, len(w.Checks), tt.tasks, tt.checks)
 			}
 		})

@@ -109,13 +109,13 @@ func TestProbe_TickRepeatsALostProbe(t *testing.T) {
 		if err := w.Breaker().Tick(w.Context()); err != nil {
 			t.Fatalf("Tick() = %v", err)
 		}
-		lost := w.Queue.Receive(hook.LaneRetry, 10)
+		lost := w.Queue.Receive(hook.QueueRetry, 10)
 		if len(lost) != 1 || lost[0].Task.Delivery != ids[0] {
 			t.Fatalf("tasks = %v; want one task of the oldest delivery", lost)
 		}
 		w.Queue.Delete(lost[0].ID)
 		w.Clock.Pass(59 * time.Second)
-		if err := w.Breaker().Tick(w.Context()); err != nil || len(w.Queue.Receive(hook.LaneRetry, 10)) > 0 {
+		if err := w.Breaker().Tick(w.Context()); err != nil || len(w.Queue.Receive(hook.QueueRetry, 10)) > 0 {
 			t.Errorf("Tick() within the minute = %v, or sent another probe", err)
 		}
 		w.Clock.Pass(time.Second)

@@ -68,7 +68,7 @@ func TestLook_findsAForgottenDelivery(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				probed = len(w.Queue.Receive(hook.LaneRetry, 1)) > 0
+				probed = len(w.Queue.Receive(hook.QueueRetry, 1)) > 0
 				w.Clock.Pass(time.Minute)
 			}
 			if active := tt.status == hook.StatusActive; forgotten != tt.forgotten || probed != active {

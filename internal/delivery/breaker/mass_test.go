@@ -92,7 +92,7 @@ func TestTick_EnqueuesChecksBeyondItsOwnEndpoints(t *testing.T) {
 			}
 		}
 		probes := 0
-		for received := w.Queue.Receive(hook.LaneRetry, 10); len(received) > 0; received = w.Queue.Receive(hook.LaneRetry, 10) {
+		for received := w.Queue.Receive(hook.QueueRetry, 10); len(received) > 0; received = w.Queue.Receive(hook.QueueRetry, 10) {
 			probes += len(received)
 		}
 		if probes != 200+more {

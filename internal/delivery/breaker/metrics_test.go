@@ -135,7 +135,7 @@ func TestTick_LeavesOutFailedGauges(t *testing.T) {
 			if diff := cmp.Diff(tt.want, w.metrics("breaker.ticked")); diff != "" {
 				t.Errorf("gauges (-want +got):\n%s", diff)
 			}
-			if got := w.Queue.Receive(hook.LaneRetry, 10); len(got) != 1 || got[0].Task.Delivery != ids[0] {
+			if got := w.Queue.Receive(hook.QueueRetry, 10); len(got) != 1 || got[0].Task.Delivery != ids[0] {
 				t.Errorf("tasks = %v; want the probe", got)
 			}
 		})

@@ -86,9 +86,9 @@ type CircuitQueue interface {
 // Queue carries tasks.
 type Queue interface {
 	settle.TaskQueue
-	// Visible returns the approximate number of tasks on the lane that are ready to be
+	// Visible returns the approximate number of tasks on the queue that are ready to be
 	// received. Tasks with a delay and received tasks do not count.
-	Visible(ctx context.Context, lane hook.Lane) (int, error)
+	Visible(ctx context.Context, queue hook.Queue) (int, error)
 }
 
 // DeadLetters is the dead-letter queue.

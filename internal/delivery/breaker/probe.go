@@ -47,7 +47,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 	return step{decision: decideProbe, next: next, act: func(ctx context.Context) error {
 		task := probe.NextTask()
 		task.Probe = true
-		if errs := r.Queue.Send(ctx, hook.LaneRetry, []hook.Task{task}, 0); errs != nil {
+		if errs := r.Queue.Send(ctx, hook.QueueRetry, []hook.Task{task}, 0); errs != nil {
 			return errs[0]
 		}
 		return nil

@@ -212,7 +212,7 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			if got := w.attended("decision"); len(got) != 1 || got[0] != tt.decision {
 				t.Errorf("Reconcile(%+v) decided %v; want %s", check, got, tt.decision)
 			}
-			tasks := w.Queue.Receive(hook.LaneRetry, 1000)
+			tasks := w.Queue.Receive(hook.QueueRetry, 1000)
 			if len(tasks) != tt.tasks {
 				t.Errorf("%d tasks; want %d", len(tasks), tt.tasks)
 			}

@@ -287,13 +287,13 @@ func TestRecord_SurvivesACrash(t *testing.T) {
 	}
 }
 
-// While a lane of first tasks is late, few queued deliveries of a tenant get a new task; retries do.
-func TestSweep_WaitsForTheLanesOfFirstTasks(t *testing.T) {
+// While a queue of first tasks is late, few queued deliveries of a tenant get a new task; retries do.
+func TestSweep_WaitsForTheQueuesOfFirstTasks(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []int{1000, 1001} {
-		for _, lane := range []hook.Lane{hook.LaneLive, hook.LaneReplay} {
-			t.Run(fmt.Sprintf("%d tasks in lane %s", waiting, lane), func(t *testing.T) {
+		for _, queue := range []hook.Queue{hook.QueueLive, hook.QueueReplay} {
+			t.Run(fmt.Sprintf("%d tasks in queue %s", waiting, queue), func(t *testing.T) {
 				t.Parallel()
 
 				w := setup(t)
@@ -309,10 +309,10 @@ func TestSweep_WaitsForTheLanesOfFirstTasks(t *testing.T) {
 				for i := range tasks {
 					tasks[i] = hook.NewTask(e.Tenant, queued[0], 1)
 				}
-				w.Enqueue(lane, tasks...)
+				w.Enqueue(queue, tasks...)
 				w.sweep(w.Breaker())
 				first, later := 0, 0
-				for _, m := range w.Queue.Receive(hook.LaneRetry, 100) {
+				for _, m := range w.Queue.Receive(hook.QueueRetry, 100) {
 					if slices.Contains(queued, m.Task.Delivery) {
 						first++
 					} else if slices.Contains(retrying, m.Task.Delivery) {

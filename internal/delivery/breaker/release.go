@@ -60,8 +60,8 @@ func (r *reconciliation) sendTasks(ctx context.Context, deliveries []hook.Delive
 	for i, d := range deliveries {
 		tasks[i] = d.NextTask()
 	}
-	lane, at := r.endpoint.LaneAt(hook.LaneRetry, r.now)
-	refused := r.Queue.Send(ctx, lane, tasks, at.Sub(r.now))
+	queue, at := r.endpoint.QueueAt(hook.QueueRetry, r.now)
+	refused := r.Queue.Send(ctx, queue, tasks, at.Sub(r.now))
 	var sent []hook.Delivery
 	for i, d := range deliveries {
 		if refused == nil || refused[i] == nil {

@@ -26,19 +26,19 @@ const (
 	// sweepChunk is the number of tasks per request to SQS. If a process dies between marking
 	// and sending, at most maxParallel chunks wait until the next look.
 	sweepChunk = 10
-	// maxLate limits the deliveries of one sweep and state while their lanes are late, and
+	// maxLate limits the deliveries of one sweep and state while their queues are late, and
 	// maxLateOfTenant those of a tenant among them: most are late and not lost, and their tasks
-	// make the lanes later. maxLatePages limits the pages in which the sweep looks for other tenants,
-	// behind those of the tenant that makes the lanes late.
+	// make the queues later. maxLatePages limits the pages in which the sweep looks for other tenants,
+	// behind those of the tenant that makes the queues late.
 	maxLate         = 100
 	maxLateOfTenant = 10
 	maxLatePages    = 10
-	// maxVisible is the number of visible tasks on the lanes of later attempts above which
+	// maxVisible is the number of visible tasks on the queues of later attempts above which
 	// they are late. In the worst case 100 tasks take 5 minutes: an event source runs at least
 	// 2 batches of 10 tasks at a time, and a batch takes at most 60 s.
 	maxVisible = 100
-	// maxFirst is the number of visible tasks on the lanes of first attempts above which they
-	// are late. It is higher than maxVisible, because a busy lane that keeps up holds some
+	// maxFirst is the number of visible tasks on the queues of first attempts above which they
+	// are late. It is higher than maxVisible, because a busy queue that keeps up holds some
 	// hundreds at any time. If a task is not late after all, an unneeded one is sent at most
 	// once an hour.
 	maxFirst = 1000
@@ -68,9 +68,9 @@ func (b *Breaker) Look(ctx context.Context) error {
 
 // SweepTasks replaces lost tasks: it sends a new one for each retrying or recorded queued
 // delivery that is overdue by more than sweepAfter, at most once an hour per delivery, page after
-// page while the invocation has time. A late task is not lost, so while the lanes are late, only
+// page while the invocation has time. A late task is not lost, so while the queues are late, only
 // a few deliveries of each tenant get one: with that, the backlog of one tenant stops no sweep of
-// the others. Queued deliveries wait for the lanes of first attempts, too.
+// the others. Queued deliveries wait for the queues of first attempts, too.
 //
 // It marks a delivery on the condition of the version read, and then sends the task, so of two
 // sweeps one marks the delivery. After a crash, or if the queue refuses the task, the delivery
@@ -100,21 +100,21 @@ type sweepRun struct {
 	*Breaker
 
 	now     time.Time
-	visible int // visible tasks on the lanes of later attempts
-	first   int // visible tasks on the lanes of first attempts
+	visible int // visible tasks on the queues of later attempts
+	first   int // visible tasks on the queues of first attempts
 	overdue int
 
 	saved, skipped atomic.Int64
 }
 
 func (r *sweepRun) sweep(ctx context.Context) (err error) {
-	if r.visible, err = r.measure(ctx, hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow, hook.LaneCoalesce); err != nil {
+	if r.visible, err = r.measure(ctx, hook.QueueRetry, hook.QueueSlot, hook.QueueOverflow, hook.QueueCoalesce); err != nil {
 		return err
 	}
-	if r.first, err = r.measure(ctx, hook.LaneLive, hook.LaneReplay); err != nil {
+	if r.first, err = r.measure(ctx, hook.QueueLive, hook.QueueReplay); err != nil {
 		return err
 	}
-	// Retrying ones first. The two states are listed separately, so that a late lane of first
+	// Retrying ones first. The two states are listed separately, so that a late queue of first
 	// attempts hides no retry.
 	err = errors.Join(r.sweepState(ctx, hook.StateRetrying), r.sweepState(ctx, hook.StateQueued))
 	if n := r.skipped.Load(); n > 0 {
@@ -123,7 +123,7 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 	return err
 }
 
-// sweepState sweeps the overdue deliveries in the state: a few of each tenant while the lanes are
+// sweepState sweeps the overdue deliveries in the state: a few of each tenant while the queues are
 // late, else page after page. A page with a fault is the last one: a queue that refuses tasks
 // would refuse those of the next page, too.
 func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
@@ -166,7 +166,7 @@ func (r *sweepRun) pages(ctx context.Context, state hook.State) iter.Seq2[[]hook
 	}
 }
 
-// listInTurns returns a few overdue deliveries of each tenant. The lanes are late, and nobody can
+// listInTurns returns a few overdue deliveries of each tenant. The queues are late, and nobody can
 // see whose tasks they hold: those of a tenant with many overdue deliveries are probably there,
 // and the tasks of the others may be lost.
 func (r *sweepRun) listInTurns(ctx context.Context, state hook.State) (few []hook.Delivery, err error) {
@@ -199,10 +199,10 @@ func (r *sweepRun) sweepPage(ctx context.Context, page []hook.Delivery) error {
 	return errors.Join(forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })...)
 }
 
-// measure returns the number of visible tasks on the lanes.
-func (r *sweepRun) measure(ctx context.Context, lanes ...hook.Lane) (sum int, err error) {
-	for _, lane := range lanes {
-		visible, err := r.Queue.Visible(ctx, lane)
+// measure returns the number of visible tasks on the queues.
+func (r *sweepRun) measure(ctx context.Context, queues ...hook.Queue) (sum int, err error) {
+	for _, queue := range queues {
+		visible, err := r.Queue.Visible(ctx, queue)
 		if err != nil {
 			return 0, err
 		}
@@ -233,7 +233,7 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 	if len(tasks) == 0 {
 		return errors.Join(faults...)
 	}
-	refused := r.Queue.Send(ctx, hook.LaneRetry, tasks, 0)
+	refused := r.Queue.Send(ctx, hook.QueueRetry, tasks, 0)
 	for i, task := range tasks {
 		if refused == nil || refused[i] == nil {
 			r.saved.Add(1)

@@ -84,7 +84,7 @@ func TestSweep_SendsATaskForEachLostTask(t *testing.T) {
 			}
 			w.sweep(w.Breaker())
 			var tasks []hook.DeliveryRef
-			for _, m := range w.Queue.Receive(hook.LaneRetry, 3000) {
+			for _, m := range w.Queue.Receive(hook.QueueRetry, 3000) {
 				tasks = append(tasks, m.Task.Delivery)
 				if m.Task.Attempt != 2 || m.Task.Parks != 2 || m.Task.Nonce == w.Delivery(m.Task.Delivery).Task || !slices.Contains(ids, m.Task.Delivery) {
 					t.Errorf("task %+v; want a new task of attempt 2", m.Task)
@@ -97,20 +97,20 @@ func TestSweep_SendsATaskForEachLostTask(t *testing.T) {
 				t.Errorf("deliveries_swept is %v; want %d", got, tt.tasks)
 			}
 			w.sweep(w.Breaker())
-			if again := len(w.Queue.Receive(hook.LaneRetry, 3000)); again != 0 {
+			if again := len(w.Queue.Receive(hook.QueueRetry, 3000)); again != 0 {
 				t.Errorf("the next sweep sends %d tasks; want none", again)
 			}
 		})
 	}
 }
 
-// While a lane is late, a task counts as late, not as lost: only a few deliveries of a tenant get
+// While a queue is late, a task counts as late, not as lost: only a few deliveries of a tenant get
 // another.
-func TestSweep_WaitsForTheLanes(t *testing.T) {
+func TestSweep_WaitsForTheQueues(t *testing.T) {
 	t.Parallel()
 
 	for _, waiting := range []int{100, 101} {
-		for _, lane := range []hook.Lane{hook.LaneRetry, hook.LaneSlot, hook.LaneOverflow, hook.LaneCoalesce} {
+		for _, queue := range []hook.Queue{hook.QueueRetry, hook.QueueSlot, hook.QueueOverflow, hook.QueueCoalesce} {
 			w := setup(t)
 			e := w.Endpoint(nil)
 			w.lose(e, repeat(time.Hour, 25)...)
@@ -118,19 +118,19 @@ func TestSweep_WaitsForTheLanes(t *testing.T) {
 			for _, id := range w.lose(e, repeat(0, waiting)...) {
 				tasks = append(tasks, hook.NewTask(e.Tenant, id, 2))
 			}
-			w.Queue.Send(t.Context(), lane, tasks, 0)
-			w.Queue.Send(t.Context(), lane, tasks, time.Minute) // a delayed task does not make the lane late
+			w.Queue.Send(t.Context(), queue, tasks, 0)
+			w.Queue.Send(t.Context(), queue, tasks, time.Minute) // a delayed task does not make the queue late
 			w.sweep(w.Breaker())
 			late, want := waiting > 100, 25
 			if late {
 				want = 10
 			}
-			got := len(w.Queue.Receive(hook.LaneRetry, 1000))
-			if lane == hook.LaneRetry {
+			got := len(w.Queue.Receive(hook.QueueRetry, 1000))
+			if queue == hook.QueueRetry {
 				got -= waiting
 			}
 			if got != want || w.swept("late") != late {
-				t.Errorf("with %d visible tasks in lane %s: %d tasks sent, late is %v; want %d, late %t", waiting, lane, got, w.swept("late"), want, late)
+				t.Errorf("with %d visible tasks in queue %s: %d tasks sent, late is %v; want %d, late %t", waiting, queue, got, w.swept("late"), want, late)
 			}
 		}
 	}
@@ -149,11 +149,11 @@ func TestSweep_ABacklogOfATenantHidesNoOther(t *testing.T) {
 			tasks = append(tasks, hook.NewTask(noisy.Tenant, id, 2))
 		}
 	}
-	w.Queue.Send(t.Context(), hook.LaneOverflow, tasks, 0)
+	w.Queue.Send(t.Context(), hook.QueueOverflow, tasks, 0)
 	lost := w.lose(quiet, repeat(20*time.Minute, 3)...)
 	w.sweep(w.Breaker())
 	of := make(map[hook.TenantID]int)
-	for _, m := range w.Queue.Receive(hook.LaneRetry, 2000) {
+	for _, m := range w.Queue.Receive(hook.QueueRetry, 2000) {
 		of[m.Task.Tenant]++
 		if m.Task.Tenant == quiet.Tenant && !slices.Contains(lost, m.Task.Delivery) {
 			t.Errorf("task %+v; want one of a lost delivery", m.Task)
@@ -174,7 +174,7 @@ func TestSweep_RepeatsHourly(t *testing.T) {
 	for w.Clock.Now().Before(start.Add(4 * time.Hour)) {
 		w.Clock.Pass(5 * time.Minute)
 		w.sweep(w.Breaker())
-		for _, m := range w.Queue.Receive(hook.LaneRetry, 10) {
+		for _, m := range w.Queue.Receive(hook.QueueRetry, 10) {
 			at = append(at, w.Clock.Now().Sub(start))
 			w.Queue.Delete(m.ID)
 		}
@@ -202,7 +202,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 		}
 	})
 	w.sweep(w.Breaker())
-	if n := len(w.Queue.Receive(hook.LaneRetry, 10)); n != 0 || w.States(ids) != "1 delivered" {
+	if n := len(w.Queue.Receive(hook.QueueRetry, 10)); n != 0 || w.States(ids) != "1 delivered" {
 		t.Errorf("%d tasks, delivery is %s; want none, delivered", n, w.States(ids))
 	}
 
@@ -212,7 +212,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 		sweeps.Go(func() { w.sweep(w.Breaker()) })
 	}
 	sweeps.Wait()
-	if n := len(w.Queue.Receive(hook.LaneRetry, 1000)); n != len(ids) {
+	if n := len(w.Queue.Receive(hook.QueueRetry, 1000)); n != len(ids) {
 		t.Errorf("4 concurrent sweeps send %d tasks; want %d", n, len(ids))
 	}
 }
@@ -221,7 +221,7 @@ func TestSweep_MarksOnTheVersionRead(t *testing.T) {
 func TestSweep_GoesOnAfterAFault(t *testing.T) {
 	t.Parallel()
 
-	faults := []string{"read lane", "list due", "write delivery", "send"}
+	faults := []string{"read queue", "list due", "write delivery", "send"}
 	for _, fault := range faults {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
@@ -229,7 +229,7 @@ func TestSweep_GoesOnAfterAFault(t *testing.T) {
 			w := setup(t)
 			bad, good := w.Endpoint(nil), w.Endpoint(nil)
 			ids := append(w.lose(bad, repeat(time.Hour, 10)...), w.lose(good, repeat(50*time.Minute, 10)...)...)
-			whole := fault == "read lane" || fault == "list due"
+			whole := fault == "read queue" || fault == "list due"
 			w.Calls.Fail = func(call string, id hook.EndpointID) error {
 				if call == fault && (id == bad.ID || whole) {
 					return errBroken
@@ -287,7 +287,7 @@ func TestSweep_TakesTheNextPage(t *testing.T) {
 		if got := w.swept("deliveries_swept"); got != want {
 			t.Errorf("%v tasks; want %v", got, want)
 		}
-		for _, m := range w.Queue.Receive(hook.LaneRetry, 3000) { // deliver keeps up
+		for _, m := range w.Queue.Receive(hook.QueueRetry, 3000) { // deliver keeps up
 			w.Queue.Delete(m.ID)
 		}
 	}
@@ -300,7 +300,7 @@ func TestSweep_StopsInTime(t *testing.T) {
 	w := setup(t)
 	w.lose(w.Endpoint(nil), time.Hour)
 	ctx := endingContext{w.Context(), w.Clock.Now().Add(9 * time.Second)}
-	if err := w.Breaker().Sweep(ctx); err == nil || len(w.Queue.Receive(hook.LaneRetry, 10)) > 0 || w.swept("skipped") != 1.0 {
+	if err := w.Breaker().Sweep(ctx); err == nil || len(w.Queue.Receive(hook.QueueRetry, 10)) > 0 || w.swept("skipped") != 1.0 {
 		t.Errorf("Sweep() = %v, skipped %v; want an error and no task", err, w.swept("skipped"))
 	}
 }
@@ -358,7 +358,7 @@ func TestSweep_SecondTaskIsHarmless(t *testing.T) {
 	e := w.Endpoint(nil)
 	ids := w.lose(e, time.Hour)
 	w.sweep(w.Breaker())
-	w.Queue.Send(t.Context(), hook.LaneRetry, []hook.Task{hook.NewTask(e.Tenant, ids[0], 2)}, 0)
+	w.Queue.Send(t.Context(), hook.QueueRetry, []hook.Task{hook.NewTask(e.Tenant, ids[0], 2)}, 0)
 	w.InvokeAll()
 	if d := w.Delivery(ids[0]); d.State != hook.StateDelivered || d.Attempts != 2 {
 		t.Errorf("delivery is %s with %d attempts; want delivered, 2", d.State, d.Attempts)

@@ -71,7 +71,7 @@ func TestReconcile_SendsNothingWithinRetryAfter(t *testing.T) {
 			if diff := cmp.Diff(tt.checks, checks); diff != "" {
 				t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 			}
-			if got := len(w.Queue.Receive(hook.LaneRetry, 10)); got != tt.tasks {
+			if got := len(w.Queue.Receive(hook.QueueRetry, 10)); got != tt.tasks {
 				t.Errorf("%d tasks; want %d", got, tt.tasks)
 			}
 			if got := w.Circuit(e).AttendAt; !got.Equal(start.Add(tt.attendIn)) {

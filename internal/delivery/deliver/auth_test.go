@@ -109,7 +109,7 @@ func TestProcessBatch_SendsNoTextOfAnotherAuthentication(t *testing.T) {
 			w := setup(t)
 			w.Answer = world.Always(200)
 			w.Post(w.Endpoint(func(e *hook.Endpoint) { authenticated(t, e, hook.Auth{Type: hook.AuthBearer}, text) }))
-			if _, failed := w.Invoke(hook.LaneLive); len(w.Posts) != 0 || failed != 1 {
+			if _, failed := w.Invoke(hook.QueueLive); len(w.Posts) != 0 || failed != 1 {
 				t.Errorf("%d requests, %d failed messages; want no request and a failed message", len(w.Posts), failed)
 			}
 		})

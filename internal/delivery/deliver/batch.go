@@ -19,9 +19,9 @@ import (
 
 // Message is an encoded task, as received from the queue.
 type Message struct {
-	ID   string
-	Body string
-	Lane hook.Lane // of the queue; zero: one of the lanes of batches, live, retry and replay
+	ID    string
+	Body  string
+	Queue hook.Queue // of the queue; zero: one of the queues of batches, live, retry and replay
 }
 
 // Deliverer processes batches of tasks. All fields without a remark must be set. With an empty

@@ -31,15 +31,15 @@ func TestProcessBatch_ResumesBesideAnotherTaskOfTheAttempt(t *testing.T) {
 			w := setup(t)
 			w.Answer = world.InTurn(503, 200)
 			id := w.Post(w.Endpoint(nil))[0]
-			a := w.Queue.Receive(hook.LaneLive, 1)[0]
+			a := w.Queue.Receive(hook.QueueLive, 1)[0]
 			w.Crash.Arm(1, true)
 			w.Deliverer().ProcessBatch(w.Context(), batchOf(a))
 			if !w.Crash.Restart() || w.Delivery(id).State != hook.StateRetrying {
 				t.Fatal("the process did not die between (a) and (b)")
 			}
 
-			w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
-			b := w.Queue.Receive(hook.LaneLive, 1)[0]
+			w.Enqueue(hook.QueueLive, hook.NewTask("acme", id, 1))
+			b := w.Queue.Receive(hook.QueueLive, 1)[0]
 			batch := batchOf(a, b)
 			if order == "B before A" {
 				batch = batchOf(b, a)
@@ -64,8 +64,8 @@ func TestProcessBatch_OneTaskMakesTheAttempt(t *testing.T) {
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
-	w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1), hook.NewTask("acme", id, 1))
-	all := w.Queue.Receive(hook.LaneLive, 3)
+	w.Enqueue(hook.QueueLive, hook.NewTask("acme", id, 1), hook.NewTask("acme", id, 1))
+	all := w.Queue.Receive(hook.QueueLive, 3)
 	failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all...))
 	if len(failed) != 2 || failed[0] != all[1].ID || failed[1] != all[2].ID || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() = %v after %d POSTs; want the second and the third message, 1", failed, len(w.Posts))
@@ -84,9 +84,9 @@ func TestProcessBatch_OneTaskExpiresTheDelivery(t *testing.T) {
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
-	w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
+	w.Enqueue(hook.QueueLive, hook.NewTask("acme", id, 1))
 	w.Clock.Pass(hook.DefaultMaxAge + 1)
-	all := w.Queue.Receive(hook.LaneLive, 2)
+	all := w.Queue.Receive(hook.QueueLive, 2)
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all...)); len(failed) != 1 || failed[0] != all[1].ID {
 		t.Errorf("ProcessBatch() = %v; want the second message", failed)
 	}
@@ -101,9 +101,9 @@ func TestProcessBatch_EqualTasksAreOne(t *testing.T) {
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(nil))[0]
-	first := w.Queue.Receive(hook.LaneLive, 1)[0]
-	w.Enqueue(hook.LaneLive, first.Task)
-	second := w.Queue.Receive(hook.LaneLive, 1)[0]
+	first := w.Queue.Receive(hook.QueueLive, 1)[0]
+	w.Enqueue(hook.QueueLive, first.Task)
+	second := w.Queue.Receive(hook.QueueLive, 1)[0]
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(first, second)); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() = %v after %d POSTs; want none failed, 1", failed, len(w.Posts))
 	}

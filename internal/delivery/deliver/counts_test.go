@@ -99,7 +99,7 @@ func TestProcessBatch_ALateSuccessTakesTheDeathBack(t *testing.T) {
 	w := setup(t)
 	e := w.Endpoint(nil)
 	id := w.Post(e)[0]
-	first := w.Queue.Receive(hook.LaneLive, 1)[0]
+	first := w.Queue.Receive(hook.QueueLive, 1)[0]
 	second := first
 	second.Task.Nonce = hook.NewNonce() // an event that is posted twice has two tasks
 	process := w.Deliverer()
@@ -126,7 +126,7 @@ func TestProcessBatch_ACopyOfATaskCountsNoSecondDelivery(t *testing.T) {
 		w := setup(t)
 		e := w.Endpoint(nil)
 		w.Post(e)
-		message := w.Queue.Receive(hook.LaneLive, 1)[0]
+		message := w.Queue.Receive(hook.QueueLive, 1)[0]
 		w.Answer = world.Always(status)
 		process := w.Deliverer()
 		writeTo(process, &racingStore{store: w.Store, race: func() {

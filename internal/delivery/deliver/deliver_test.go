@@ -59,18 +59,18 @@ func TestProcessBatch_DropsStaleTasks(t *testing.T) {
 			w := setup(t)
 			w.Answer = world.InTurn(503, 200)
 			id := w.Post(w.Endpoint(nil))[0]
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 			before := w.Delivery(id)
 
-			w.Enqueue(hook.LaneLive, tt.task(id))
-			if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 0 {
+			w.Enqueue(hook.QueueLive, tt.task(id))
+			if received, failed := w.Invoke(hook.QueueLive); received != 1 || failed != 0 {
 				t.Errorf("received %d, failed %d; want 1, 0", received, failed)
 			}
 			if diff := cmp.Diff(before, w.Delivery(id)); diff != "" || len(w.Posts) != 1 {
 				t.Errorf("%d POSTs and a changed record (-want +got):\n%s", len(w.Posts), diff)
 			}
 			w.Clock.Until(start.Add(time.Hour))
-			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != 1 {
+			if left := w.Queue.Receive(hook.QueueRetry, 10); len(left) != 1 {
 				t.Errorf("%d tasks wait; want the one of attempt 2", len(left))
 			}
 			w.Run()
@@ -89,7 +89,7 @@ func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 	w.Answer = world.InTurn(503, 503, 200)
 	id := w.Post(w.Endpoint(nil))[0]
 	for range 3 {
-		w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
+		w.Enqueue(hook.QueueLive, hook.NewTask("acme", id, 1))
 	}
 	for range 50 {
 		at, ok := w.Queue.Next()
@@ -97,8 +97,8 @@ func TestProcessBatch_DuplicatesDoNotMultiply(t *testing.T) {
 			break
 		}
 		w.Clock.Until(at)
-		w.Invoke(hook.LaneLive)
-		for _, m := range w.Queue.Receive(hook.LaneRetry, 10) { // every retry task arrives twice
+		w.Invoke(hook.QueueLive)
+		for _, m := range w.Queue.Receive(hook.QueueRetry, 10) { // every retry task arrives twice
 			body, err := m.Task.Encode()
 			if err != nil {
 				t.Fatal(err)
@@ -125,9 +125,9 @@ func TestProcessBatch_EarlyTaskWaits(t *testing.T) {
 	w := setup(t)
 	w.Answer = world.InTurn(503, 200)
 	id := w.Post(w.Endpoint(nil))[0]
-	w.Invoke(hook.LaneLive)
-	w.Enqueue(hook.LaneRetry, hook.NewTask("acme", id, 2)) // 10 s too early
-	w.Invoke(hook.LaneRetry)
+	w.Invoke(hook.QueueLive)
+	w.Enqueue(hook.QueueRetry, hook.NewTask("acme", id, 2)) // 10 s too early
+	w.Invoke(hook.QueueRetry)
 	if len(w.Posts) != 1 {
 		t.Fatalf("%d POSTs before the time; want 1", len(w.Posts))
 	}
@@ -147,7 +147,7 @@ func TestProcessBatch_RetryAfterIsAFloor(t *testing.T) {
 		return o
 	}
 	id := w.Post(w.Endpoint(nil))[0]
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 	if want := start.Add(3 * time.Minute); !w.Delivery(id).NextAttemptAt.Equal(want) {
 		t.Errorf("next attempt at %v; want %v", w.Delivery(id).NextAttemptAt, want)
 	}
@@ -185,7 +185,7 @@ func TestProcessBatch_CapsRetryAfter(t *testing.T) {
 			}
 			e := w.Endpoint(func(e *hook.Endpoint) { e.MaxRetryAfter = tt.most })
 			id := w.Post(e)[0]
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 			d := w.Delivery(id)
 			attempts, err := w.Store.Attempts(t.Context(), []hook.Delivery{d})
 			if err != nil || len(attempts) != 1 {
@@ -256,7 +256,7 @@ func TestProcessBatch_GoneDoesNotOverruleTheOwner(t *testing.T) {
 	endpoint := w.Endpoint(nil)
 	w.Post(endpoint)
 	w.Crash.Arm(1, true)
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 
 	from := endpoint.URL
 	endpoint.URL, endpoint.UpdatedAt = "https://example.com/new", start.Add(time.Second)
@@ -293,7 +293,7 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
 	id := w.Post(endpoint)[0]
 	w.Run()
-	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
+	w.Enqueue(hook.QueueRetry, w.Delivery(id).NextTask())
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateParked || d.Attempts != 0 {
 		t.Errorf("%s after %d attempts; want parked after 0", d.State, d.Attempts)
@@ -303,7 +303,7 @@ func TestProcessBatch_ParkedDeliveryResumes(t *testing.T) {
 	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
 	}
-	w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
+	w.Enqueue(hook.QueueRetry, w.Delivery(id).NextTask())
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 {
 		t.Errorf("%s after %d attempts; want delivered after 1", d.State, d.Attempts)
@@ -320,7 +320,7 @@ func TestProcessBatch_ParkedAgainDuringRelease(t *testing.T) {
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
 	w.Run()
 	released := w.Delivery(id)
-	w.Enqueue(hook.LaneRetry, released.NextTask())
+	w.Enqueue(hook.QueueRetry, released.NextTask())
 	released.State, released.Reason = hook.StateRetrying, hook.ReasonNone
 	w.Run()
 	if err := w.Store.SaveDelivery(t.Context(), released, nil); hook.CodeOf(err) != hook.CodeConflict {
@@ -336,8 +336,8 @@ func TestProcessBatch_DelayedTaskKeepsItsNonce(t *testing.T) {
 
 	w := setup(t)
 	w.Answer = world.InTurn(503, 200)
-	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 }))[0] // moves to the lane slot
-	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 }))[0] // moves to the queue slot
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
 	batch := []deliver.Message{{ID: message.ID, Body: message.Body}}
 
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batch); len(failed) > 0 {
@@ -371,11 +371,11 @@ func TestProcessBatch_ThrottledTasksPark(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := w.Post(endpoint)[0]
-	w.Queue.Delete(w.Queue.Receive(hook.LaneLive, 1)[0].ID)
+	w.Queue.Delete(w.Queue.Receive(hook.QueueLive, 1)[0].ID)
 	task := hook.NewTask("acme", id, 1)
 	task.Reserved = true
-	w.Enqueue(hook.LaneRetry, task)
-	w.Invoke(hook.LaneRetry)
+	w.Enqueue(hook.QueueRetry, task)
+	w.Invoke(hook.QueueRetry)
 	if d := w.Delivery(id); d.State != hook.StateParked || d.Reason != hook.ReasonThrottled {
 		t.Errorf("the delivery is %s, %s; want parked, throttled", d.State, d.Reason)
 	}
@@ -392,7 +392,7 @@ func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 	w := setup(t)
 	endpoint := w.Endpoint(nil)
 	id := w.Post(endpoint)[0]
-	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
 	w.Queue.Delete(message.ID)
 	if err := w.Store.DeleteEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
@@ -410,7 +410,7 @@ func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.Enqueue(hook.LaneRetry, next)
+	w.Enqueue(hook.QueueRetry, next)
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateDiscarded {
 		t.Errorf("the delivery that was replayed is %s; want discarded", d.State)
@@ -434,7 +434,7 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	w.Post(panics)
 
 	var messages []deliver.Message
-	for _, m := range w.Queue.Receive(hook.LaneLive, 10) {
+	for _, m := range w.Queue.Receive(hook.QueueLive, 10) {
 		body, err := m.Task.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -482,7 +482,7 @@ func TestProcessBatch_RunsRecordsConcurrently(t *testing.T) {
 	for range n {
 		w.Post(w.Endpoint(nil))
 	}
-	if received, failed := w.Invoke(hook.LaneLive); received != n || failed != 0 {
+	if received, failed := w.Invoke(hook.QueueLive); received != n || failed != 0 {
 		t.Errorf("received %d, failed %d; want %d, 0", received, failed, n)
 	}
 }
@@ -492,7 +492,7 @@ func TestProcessBatch_LeavesTimeToSettle(t *testing.T) {
 
 	w := setup(t)
 	w.Post(w.Endpoint(nil))
-	m := w.Queue.Receive(hook.LaneLive, 1)[0]
+	m := w.Queue.Receive(hook.QueueLive, 1)[0]
 	body, err := m.Task.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -530,7 +530,7 @@ func TestProcessBatch_FailingGatePostponesAll(t *testing.T) {
 	endpoint := w.Endpoint(nil)
 	w.Post(endpoint)
 	w.Post(endpoint)
-	if received, failed := w.Invoke(hook.LaneLive); received != 2 || failed != 2 || len(w.Posts) != 0 {
+	if received, failed := w.Invoke(hook.QueueLive); received != 2 || failed != 2 || len(w.Posts) != 0 {
 		t.Errorf("received %d, failed %d, %d POSTs; want 2, 2, 0", received, failed, len(w.Posts))
 	}
 }
@@ -542,7 +542,7 @@ func TestProcessBatch_FailingGateDonePostponesNone(t *testing.T) {
 	w := setup(t)
 	w.Gate = deafGate{w.Deliverer().Gate}
 	id := w.Post(w.Endpoint(nil))[0]
-	if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 0 || w.Delivery(id).State != hook.StateDelivered {
+	if received, failed := w.Invoke(hook.QueueLive); received != 1 || failed != 0 || w.Delivery(id).State != hook.StateDelivered {
 		t.Errorf("received %d, failed %d, delivery %s; want 1, 0, delivered", received, failed, w.Delivery(id).State)
 	}
 }
@@ -561,7 +561,7 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	endpoint := w.Endpoint(nil)
 	for range 5 {
 		w.Post(endpoint)
-		w.Invoke(hook.LaneLive)
+		w.Invoke(hook.QueueLive)
 	}
 	if len(w.Checks) != 1 || w.Checks[0].Endpoint != endpoint.ID {
 		t.Fatalf("asks = %v; want one for a probe of %s", w.Checks, endpoint.ID)
@@ -570,7 +570,7 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	for range 3 {
 		parked = append(parked, w.Post(endpoint)...)
 	}
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 	if len(w.Posts) != 5 {
 		t.Errorf("%d POSTs; want none after the fifth", len(w.Posts))
 	}
@@ -585,7 +585,7 @@ func TestProcessBatch_ClosesAndOpensCircuits(t *testing.T) {
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
 	probe := w.Delivery(parked[1]).NextTask()
 	probe.Probe = true
-	w.Enqueue(hook.LaneRetry, hook.NewTask("acme", parked[0], 1), probe)
+	w.Enqueue(hook.QueueRetry, hook.NewTask("acme", parked[0], 1), probe)
 	w.InvokeAll() // the retries of the first five came due meanwhile
 	if d := w.Delivery(parked[1]); len(w.Posts) != 6 || d.State != hook.StateDelivered {
 		t.Errorf("%d POSTs, and the probe is %s; want one more, the probe", len(w.Posts), d.State)
@@ -604,14 +604,14 @@ func TestProcessBatch_DelayedTasksKeepTheirSlot(t *testing.T) {
 	for range 3 {
 		w.Post(endpoint)
 	}
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 	if len(w.Posts) != 1 {
 		t.Fatalf("%d POSTs at once; want 1", len(w.Posts))
 	}
 	for range 2 {
 		at, _ := w.Queue.Next()
 		w.Clock.Until(at)
-		w.Invoke(hook.LaneRetry)
+		w.Invoke(hook.QueueRetry)
 	}
 	if _, left := w.Queue.Next(); left || len(w.Posts) != 3 || w.Clock.Now().Sub(start) != 4*time.Second {
 		t.Errorf("%d POSTs after %v, tasks left: %t; want 3 after 4 s, each delayed once", len(w.Posts), w.Clock.Now().Sub(start), left)
@@ -659,7 +659,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := w.Queue.Receive(hook.LaneLive, 1)[0]
+			m := w.Queue.Receive(hook.QueueLive, 1)[0]
 			body, err := m.Task.Encode()
 			if err != nil {
 				t.Fatal(err)
@@ -680,7 +680,7 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 			if got := w.Delivery(id); got.State != tt.state || got.Attempts != tt.attempts || len(w.Posts) != 1 {
 				t.Errorf("%s after %d attempts, %d POSTs; want %s after %d, 1", got.State, got.Attempts, len(w.Posts), tt.state, tt.attempts)
 			}
-			if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != tt.tasks {
+			if left := w.Queue.Receive(hook.QueueRetry, 10); len(left) != tt.tasks {
 				t.Errorf("%d tasks are left; want %d", len(left), tt.tasks)
 			}
 		})
@@ -705,7 +705,7 @@ func TestProcessBatch_RecognisesItsOwnWrite(t *testing.T) {
 	w := setup(t)
 	w.Answer = world.InTurn(503, 200)
 	id := w.Post(w.Endpoint(nil))[0]
-	m := w.Queue.Receive(hook.LaneLive, 1)[0]
+	m := w.Queue.Receive(hook.QueueLive, 1)[0]
 	body, err := m.Task.Encode()
 	if err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@
 //	                  +-- older than max_age ---> dead (a) -----------------> (b)
 //	                  +-- due --> gate --+-- cancel --> cancelled (a) ------> (b)
 //	                                     +-- park ----> parked (a)
-//	                                     +-- move ----> same task, in another lane
+//	                                     +-- move ----> same task, in another queue
 //	                                     +-- admit ---> POST --> outcome (a) --> (b)
 //
 // (a) is the write of the decision, and (b) the follow-up. Package settlement decides, and

@@ -43,7 +43,7 @@ func TestProcessBatch_ErasedDuringTheAttempt(t *testing.T) {
 				return hook.Outcome{Class: hook.ClassOfStatus(tt.status), Status: tt.status, Body: []byte("a name")}
 			}
 			id := w.Post(w.Endpoint(nil))[0]
-			message := w.Queue.Receive(hook.LaneLive, 1)[0]
+			message := w.Queue.Receive(hook.QueueLive, 1)[0]
 			process := w.Deliverer()
 			writeTo(process, &racingStore{store: w.Store, race: func() {
 				if tt.edit != nil {

@@ -20,7 +20,7 @@ func TestProcessBatch_DropsTasksOfExpiredEvents(t *testing.T) {
 	w.Run()
 	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return strings.HasPrefix(k.Sort, "delivery#") })
 	w.Clock.Until(start.Add(world.Retention))
-	w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
+	w.Enqueue(hook.QueueLive, hook.NewTask("acme", id, 1))
 	w.Run()
 	if _, err := w.Store.Delivery(t.Context(), id); hook.CodeOf(err) != hook.CodeNotFound || len(w.Posts) != 1 {
 		t.Errorf("%d POSTs, and the record: %v; want 1 POST, and no record", len(w.Posts), err)
@@ -35,7 +35,7 @@ func TestProcessBatch_EndsBeforeTheRecordsExpire(t *testing.T) {
 	w.Answer = world.Always(503)
 	event := w.Event("order.paid", start.Add(time.Hour+time.Second-world.Retention), w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = 2 * world.Retention }))
 	id, _ := event.Ref(event.Targets[0].Endpoint, 1)
-	w.Enqueue(hook.LaneLive, hook.NewTask("acme", id, 1))
+	w.Enqueue(hook.QueueLive, hook.NewTask("acme", id, 1))
 	w.Run()
 	if d := w.Delivery(id); d.State != hook.StateDead || d.Reason != hook.ReasonExpired || len(w.Posts) != 1 {
 		t.Errorf("%s (%s) after %d POSTs; want dead (expired) after 1", d.State, d.Reason, len(w.Posts))

@@ -36,7 +36,7 @@ func TestProcessBatch_aTaskWithoutItsRecordsReturns(t *testing.T) {
 	w.Answer = world.Always(200)
 	healthy, flooded := w.Endpoint(nil), w.Endpoint(nil)
 	w.Post(healthy, flooded)
-	messages := batchOf(w.Queue.Receive(hook.LaneLive, 10)...)
+	messages := batchOf(w.Queue.Receive(hook.QueueLive, 10)...)
 	d := w.Deliverer()
 	d.Store = unread{Store: d.Store, endpoint: flooded.ID}
 	failed := d.ProcessBatch(w.Context(), messages)

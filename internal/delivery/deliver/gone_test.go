@@ -29,7 +29,7 @@ func TestProcessBatch_SettlesGoneWithoutTheNotification(t *testing.T) {
 	w := setup(t)
 	w.Answer = world.Always(410)
 	id := w.Post(w.Endpoint(nil))[0]
-	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
 	process := w.Deliverer()
 	settlerOf(process).Notifier = broken{}
 	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
@@ -81,7 +81,7 @@ func TestProcessBatch_TellsOfADisablingWithoutAnAnswer(t *testing.T) {
 			writeTo(d, &afterDisabling{store: w.Store, fail: fail})
 			notifications := &memory.Notifications{}
 			settlerOf(d).Notifier = notifications
-			messages := batchOf(w.Queue.Receive(hook.LaneLive, 1)...)
+			messages := batchOf(w.Queue.Receive(hook.QueueLive, 1)...)
 			if failed := d.ProcessBatch(w.Context(), messages); len(failed) > 0 {
 				failed = d.ProcessBatch(w.Context(), messages)
 				if len(failed) > 0 {

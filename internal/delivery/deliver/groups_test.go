@@ -42,8 +42,8 @@ func TestCoalesce_GroupsAskTheGateInTurn(t *testing.T) {
 		accept(w, e, numbered(40)...)
 		w.Clock.Pass(10 * time.Second)
 		var batch []deliver.Message
-		for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
-			batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+		for _, m := range w.Queue.Receive(hook.QueueCoalesce, 100) {
+			batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Queue: hook.QueueCoalesce})
 		}
 		d := w.Deliverer()
 		busy := &busyGate{Gate: d.Gate}
@@ -92,8 +92,8 @@ func TestCoalesce_BoundsHoldWhenTheCircuitClosesMeanwhile(t *testing.T) {
 	})
 	w.Clock.Pass(10 * time.Second)
 	var batch []deliver.Message
-	for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
-		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+	for _, m := range w.Queue.Receive(hook.QueueCoalesce, 100) {
+		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Queue: hook.QueueCoalesce})
 	}
 	d := w.Deliverer()
 	d.Gate = &lateGate{Gate: d.Gate, change: func() {
@@ -132,8 +132,8 @@ func TestCoalesce_AllGroupsHaveTheTimeoutOfTheReview(t *testing.T) {
 	}
 	w.Clock.Pass(10 * time.Second)
 	var batch []deliver.Message
-	for _, m := range w.Queue.Receive(hook.LaneCoalesce, 100) {
-		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+	for _, m := range w.Queue.Receive(hook.QueueCoalesce, 100) {
+		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Queue: hook.QueueCoalesce})
 	}
 	w.Deliverer().ProcessBatch(w.Context(), batch)
 	for _, p := range w.Posts {

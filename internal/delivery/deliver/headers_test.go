@@ -48,7 +48,7 @@ func TestProcessBatch_SendsNoTextOfAnotherHeader(t *testing.T) {
 	w.Post(w.Endpoint(func(e *hook.Endpoint) {
 		e.SealedHeaders = map[string][]byte{"X-Env": e.Secrets[0].Sealed}
 	}))
-	if _, failed := w.Invoke(hook.LaneLive); len(w.Posts) != 0 || failed != 1 {
+	if _, failed := w.Invoke(hook.QueueLive); len(w.Posts) != 0 || failed != 1 {
 		t.Errorf("%d requests, %d failed messages; want no request and a failed message", len(w.Posts), failed)
 	}
 }

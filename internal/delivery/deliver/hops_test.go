@@ -17,12 +17,14 @@ type delayingGate struct{ until time.Time }
 func (g delayingGate) Ask(_ context.Context, q admission.Query) (*admit.Permits, error) {
 	a := admission.Admission{Verdicts: make([]admission.Verdict, len(q.Due))}
 	for i := range a.Verdicts {
-		a.Verdicts[i] = admission.Verdict{Decision: admission.Move, Lane: hook.LaneRetry, Until: g.until}
+		a.Verdicts[i] = admission.Verdict{Decision: admission.Move, Queue: hook.QueueRetry, Until: g.until}
 	}
 	return &admit.Permits{Query: q, Admission: a}, nil
 }
 
-func (delayingGate) Return(context.Context, *hook.Endpoint, hook.Lane, admit.Ended) error { return nil }
+func (delayingGate) Return(context.Context, *hook.Endpoint, hook.Queue, admit.Ended) error {
+	return nil
+}
 
 func (delayingGate) Done(context.Context, *admit.Permits, []admit.Ended) error { return nil }
 
@@ -50,14 +52,14 @@ func TestProcessBatch_CountsTasksSentOnTooOften(t *testing.T) {
 			w.Gate = delayingGate{until: w.Clock.Now().Add(3 * time.Second)}
 			task := hook.NewTask("acme", id, 1)
 			task.Hops = tt.hops
-			w.Enqueue(hook.LaneRetry, task)
-			if _, failed := w.Invoke(hook.LaneRetry); failed != 0 {
+			w.Enqueue(hook.QueueRetry, task)
+			if _, failed := w.Invoke(hook.QueueRetry); failed != 0 {
 				t.Fatalf("%d messages failed; want none", failed)
 			}
 			w.Clock.Pass(3 * time.Second)
-			sent := w.Queue.Receive(hook.LaneRetry, 10)
+			sent := w.Queue.Receive(hook.QueueRetry, 10)
 			if len(sent) != 1 {
-				t.Fatalf("%d tasks on the retry lane; want one", len(sent))
+				t.Fatalf("%d tasks on the retry queue; want one", len(sent))
 			}
 			if next, err := hook.DecodeTask(sent[0].Body); err != nil || next.Hops != tt.hops+1 || next.Nonce != task.Nonce {
 				t.Errorf("sent on %+v, %v; want the same task with %d hops", next, err, tt.hops+1)

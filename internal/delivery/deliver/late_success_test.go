@@ -48,7 +48,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				w := setup(t)
 				w.Answer = world.Always(tt.status)
 				id := w.Post(w.Endpoint(nil))[0]
-				message := w.Queue.Receive(hook.LaneLive, 1)[0]
+				message := w.Queue.Receive(hook.QueueLive, 1)[0]
 				process := w.Deliverer()
 				writeTo(process, &racingStore{store: w.Store, race: func() { w.failBy(id, tt.edit) }})
 				w.Crash.Arm((at+1)/2, at%2 == 0)
@@ -59,7 +59,7 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 				attempts := max(1, w.Delivery(id).Attempts)
 				if died { // the message comes again, or the other task is still on the queue
 					w.Answer = world.Always(200)
-					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
+					w.Enqueue(hook.QueueRetry, w.Delivery(id).NextTask())
 					w.Run()
 				}
 				d := w.Delivery(id)
@@ -121,7 +121,7 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 
 			w := setup(t)
 			id := w.Post(w.Endpoint(nil))[0]
-			message := w.Queue.Receive(hook.LaneLive, 1)[0]
+			message := w.Queue.Receive(hook.QueueLive, 1)[0]
 			writes := 0 // the first conflicts with the failure
 			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
 				if call != "write delivery" {

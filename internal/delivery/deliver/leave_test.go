@@ -11,15 +11,15 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// A task of the lane slot that ends without asking the gate gives its place back at once. A
+// A task of the queue slot that ends without asking the gate gives its place back at once. A
 // task that fails comes again, and keeps its place.
-func TestProcessBatch_LeavesThePlace(t *testing.T) {
+func TestProcessBatch_LeavesTheShare(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
 		name   string
 		change func(w *bundle, d hook.Delivery)
-		want   int // places in use afterwards
+		want   int // shares in use afterwards
 	}{
 		{"an expired delivery", func(w *bundle, _ hook.Delivery) { w.Clock.Pass(time.Minute) }, 0},
 		{"a dropped task", func(w *bundle, d hook.Delivery) {
@@ -43,31 +43,31 @@ func TestProcessBatch_LeavesThePlace(t *testing.T) {
 			w := &bundle{world.New(t, world.Options{Function: world.Deliver, Unproven: true})}
 			endpoint := w.Endpoint(func(e *hook.Endpoint) { e.MaxAge = 30 * time.Second })
 			d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
-			w.Enqueue(hook.LaneLive, hook.NewTask(world.Tenant, d.Ref(), 1))
-			w.Invoke(hook.LaneLive)
-			if got := w.places(); got != 1 {
-				t.Fatalf("%d places after the move to the lane slot; want 1", got)
+			w.Enqueue(hook.QueueLive, hook.NewTask(world.Tenant, d.Ref(), 1))
+			w.Invoke(hook.QueueLive)
+			if got := w.shares(); got != 1 {
+				t.Fatalf("%d shares after the move to the queue slot; want 1", got)
 			}
 			tt.change(w, d)
-			if received, _ := w.Invoke(hook.LaneSlot); received != 1 || len(w.Posts) != 0 {
+			if received, _ := w.Invoke(hook.QueueSlot); received != 1 || len(w.Posts) != 0 {
 				t.Fatalf("%d tasks received, %d requests; want 1 and 0", received, len(w.Posts))
 			}
-			if got := w.places(); got != tt.want {
-				t.Errorf("%d places are in use; want %d", got, tt.want)
+			if got := w.shares(); got != tt.want {
+				t.Errorf("%d shares are in use; want %d", got, tt.want)
 			}
 		})
 	}
 }
 
-// places returns the number of the tenant's places in use.
-func (w *bundle) places() int {
+// shares returns the number of the tenant's shares in use.
+func (w *bundle) shares() int {
 	w.T.Helper()
 
-	places, err := w.Store.Places(w.T.Context(), world.Tenant)
+	shares, err := w.Store.Shares(w.T.Context(), world.Tenant)
 	if err != nil {
 		w.T.Fatal(err)
 	}
-	return places.InFlight(w.Clock.Now())
+	return shares.InFlight(w.Clock.Now())
 }
 
 // A task with a claimed in-flight slot may arrive after its event has expired. The slot goes to
@@ -82,10 +82,10 @@ func TestProcessBatch_ClaimWithoutEvent(t *testing.T) {
 	claimed.Slot = true
 	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return k.Hash == "event#"+string(gone.ID.Event) })
 	d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now(), endpoint), endpoint.Target())
-	w.Enqueue(hook.LaneLive, claimed)
-	w.Enqueue(hook.LaneLive, hook.NewTask(world.Tenant, d.Ref(), 1))
+	w.Enqueue(hook.QueueLive, claimed)
+	w.Enqueue(hook.QueueLive, hook.NewTask(world.Tenant, d.Ref(), 1))
 
-	if received, failed := w.Invoke(hook.LaneLive); received != 2 || failed != 0 || len(w.Posts) != 1 {
+	if received, failed := w.Invoke(hook.QueueLive); received != 2 || failed != 0 || len(w.Posts) != 1 {
 		t.Errorf("%d tasks received, %d failed, %d requests; want 2, 0 and 1", received, failed, len(w.Posts))
 	}
 }
@@ -109,10 +109,10 @@ func TestProcessBatch_ClaimWithoutEventIsHandedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	tasks[0].Slot = true
-	w.Enqueue(hook.LaneOverflow, tasks[0])
+	w.Enqueue(hook.QueueOverflow, tasks[0])
 	w.Store.Table.Expire(start.Add(2*world.Retention), func(k table.Key) bool { return strings.HasSuffix(k.Hash, string(tasks[0].Delivery.Event)) })
 	for range 2 {
-		w.Invoke(hook.LaneOverflow)
+		w.Invoke(hook.QueueOverflow)
 	}
 	if len(w.Posts) != 1 || w.Delivery(tasks[1].Delivery).State != hook.StateDelivered {
 		t.Errorf("%d requests, and the parked delivery is %s; want it delivered", len(w.Posts), w.Delivery(tasks[1].Delivery).State)

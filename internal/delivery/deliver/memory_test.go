@@ -40,13 +40,13 @@ func TestDeliverer_memory(t *testing.T) {
 			`event.data.many.map(a, string(a))`, `event.data.long.split("")`, `event.data.long.split("").map(a, a + a)`, `event.data.long`,
 			`event.data.many.map(a, event.data.many)`, `cel.bind(l, event.data.many + event.data.many, l + l)`,
 		} {
-			for range world.Batch(hook.LaneLive) {
+			for range world.Batch(hook.QueueLive) {
 				n++
 				w.Post(w.Endpoint(func(e *hook.Endpoint) {
 					e.Transformation = fmt.Sprintf(`{"body": %s} // %d %s`, body, n, strings.Repeat("n", 7000))
 				}))
 			}
-			if failed := d.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.LaneLive, world.Batch(hook.LaneLive))...)); len(failed) > 0 {
+			if failed := d.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.QueueLive, world.Batch(hook.QueueLive))...)); len(failed) > 0 {
 				t.Errorf("%d messages failed", len(failed))
 			}
 			w.Posts = nil

@@ -34,7 +34,7 @@ func TestProcessBatch_OpensASecretOncePerEndpoint(t *testing.T) {
 	maker, _ := d.Attempts.(*attempt.Maker)
 	vault := &countingVault{Vault: maker.Vault}
 	maker.Vault = vault
-	failed := d.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.LaneLive, 2)...))
+	failed := d.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.QueueLive, 2)...))
 	if opened := vault.opened.Load(); failed != nil || len(w.Posts) != 2 || opened != 1 {
 		t.Errorf("ProcessBatch() = %v with %d requests, opened %d secrets; want 2 requests and one opened secret", failed, len(w.Posts), opened)
 	}

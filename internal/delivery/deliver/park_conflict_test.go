@@ -46,7 +46,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				w := setup(t)
 				w.Answer = world.Always(tt.status)
 				id := w.Post(w.Endpoint(nil))[0]
-				message := w.Queue.Receive(hook.LaneLive, 1)[0]
+				message := w.Queue.Receive(hook.QueueLive, 1)[0]
 				nonce := message.Task.Nonce
 				if !copied {
 					nonce = hook.NewNonce()
@@ -76,7 +76,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 				// or will do so.
 				w.Answer = world.Always(200)
 				if w.Delivery(id).State == hook.StateParked {
-					w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask())
+					w.Enqueue(hook.QueueRetry, w.Delivery(id).NextTask())
 				}
 				w.Run()
 				w.wantOneRecordOfDisabling(id.Endpoint)
@@ -109,7 +109,7 @@ func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 	if !released {
 		return
 	}
-	w.Enqueue(hook.LaneRetry, d.NextTask())
+	w.Enqueue(hook.QueueRetry, d.NextTask())
 	d.Version++
 	d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, w.Clock.Now()
 	w.Save(d)
@@ -121,7 +121,7 @@ func TestProcessBatch_SecondParkOfATaskChangesNothing(t *testing.T) {
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused }))[0]
-	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
 	process := w.Deliverer()
 	writeTo(process, &racingStore{store: w.Store, race: func() { w.parkBy(id, message.Task.Nonce, true) }})
 	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
@@ -130,7 +130,7 @@ func TestProcessBatch_SecondParkOfATaskChangesNothing(t *testing.T) {
 	if d := w.Delivery(id); d.State != hook.StateRetrying || d.Attempts != 0 || d.Version != 2 {
 		t.Errorf("%s after %d attempts, version %d; want retrying after 0, version 2", d.State, d.Attempts, d.Version)
 	}
-	if left := w.Queue.Receive(hook.LaneRetry, 10); len(left) != 1 {
+	if left := w.Queue.Receive(hook.QueueRetry, 10); len(left) != 1 {
 		t.Errorf("%d tasks on the queue; want only the task of the release", len(left))
 	}
 }

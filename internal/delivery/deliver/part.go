@@ -12,7 +12,7 @@ const (
 	// loadAtOnce is the number of tasks whose records one call loads, with at most 6.25 MB of
 	// payloads. Their size is only known after the call.
 	loadAtOnce = 25
-	// maxLoaded is the number of payload bytes after which a part is full. A batch of the lane
+	// maxLoaded is the number of payload bytes after which a part is full. A batch of the queue
 	// coalesce has up to 25 MB of payloads, and a request needs them once more: too much for a
 	// function with 160 MB, which would die with the batch again and again until the queue
 	// gives up.

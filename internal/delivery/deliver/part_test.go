@@ -47,8 +47,8 @@ func window(t *testing.T, size int) (w *world.World, s *weighingStore, d *delive
 	}
 	refs = accept(w, e, payloads...)
 	w.Clock.Pass(10 * time.Second)
-	for _, m := range w.Queue.Receive(hook.LaneCoalesce, hook.MaxCoalesceEvents) {
-		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneCoalesce})
+	for _, m := range w.Queue.Receive(hook.QueueCoalesce, hook.MaxCoalesceEvents) {
+		batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Queue: hook.QueueCoalesce})
 	}
 	d = w.Deliverer()
 	s = &weighingStore{Store: d.Store}
@@ -56,7 +56,7 @@ func window(t *testing.T, size int) (w *world.World, s *weighingStore, d *delive
 	return w, s, d, batch, refs
 }
 
-// A batch of the lane coalesce may have 25 MB of payloads, which together with the requests would
+// A batch of the queue coalesce may have 25 MB of payloads, which together with the requests would
 // not fit into the memory of the function. So the events are loaded in parts, and each part is
 // sent before the next one is loaded.
 func TestProcessBatch_LargeEventsAreLoadedInParts(t *testing.T) {

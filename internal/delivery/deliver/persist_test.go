@@ -37,7 +37,7 @@ func TestProcessBatch_PersistsTheOutcomeOfARequest(t *testing.T) {
 				left--
 				return world.ErrThrottled
 			}
-			if _, failed := w.Invoke(hook.LaneLive); failed != tt.failed || len(w.Posts) != tt.posts {
+			if _, failed := w.Invoke(hook.QueueLive); failed != tt.failed || len(w.Posts) != tt.posts {
 				t.Errorf("%d messages failed after %d requests; want %d and %d", failed, len(w.Posts), tt.failed, tt.posts)
 			}
 		})

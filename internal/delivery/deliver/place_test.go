@@ -29,8 +29,8 @@ func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := hook.QueuedDelivery(e, e.Targets[0])
-	w.Enqueue(hook.LaneLive, hook.NewTask(world.Tenant, next.Ref(), 1))
-	w.Enqueue(hook.LaneRetry, hook.NewTask(world.Tenant, old.Ref(), 2)) // a late task of the first event
+	w.Enqueue(hook.QueueLive, hook.NewTask(world.Tenant, next.Ref(), 1))
+	w.Enqueue(hook.QueueRetry, hook.NewTask(world.Tenant, old.Ref(), 2)) // a late task of the first event
 	w.Run()
 
 	if d := w.Delivery(next.Ref()); d.State != hook.StateDelivered || len(w.Posts) != 1 {
@@ -78,8 +78,8 @@ func TestProcessBatch_ReusedIdempotencyKeyWithOtherTargets(t *testing.T) {
 	if err := w.Store.PutEvent(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	w.Enqueue(hook.LaneRetry, hook.NewTask(world.Tenant, ref, 1))
-	if received, failed := w.Invoke(hook.LaneRetry); received != 1 || failed != 0 {
+	w.Enqueue(hook.QueueRetry, hook.NewTask(world.Tenant, ref, 1))
+	if received, failed := w.Invoke(hook.QueueRetry); received != 1 || failed != 0 {
 		t.Errorf("%d of %d tasks failed; want 0 of 1", failed, received)
 	}
 }

@@ -53,5 +53,5 @@ type Gate interface {
 	// Done takes back what the tasks held, which are in the order of their ends.
 	Done(ctx context.Context, p *admit.Permits, ended []admit.Ended) error
 	// Return takes back what a task held that ended without asking.
-	Return(ctx context.Context, e *hook.Endpoint, lane hook.Lane, ended admit.Ended) error
+	Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, ended admit.Ended) error
 }

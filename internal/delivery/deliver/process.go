@@ -43,7 +43,7 @@ func (d *Deliverer) processDecided(ctx context.Context, jobs []*job, done *ended
 		return nil // each job holds its own error
 	})
 	for _, j := range jobs {
-		d.logDone(ctx, j.Task.Delivery.Endpoint, d.Gate.Return(ctx, j.Endpoint, j.message.Lane, j.ended()))
+		d.logDone(ctx, j.Task.Delivery.Endpoint, d.Gate.Return(ctx, j.Endpoint, j.message.Queue, j.ended()))
 	}
 }
 
@@ -62,7 +62,7 @@ func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) 
 		due[i] = admit.DueOf(j.Task)
 	}
 	permits, err := d.Gate.Ask(ctx, admission.Query{
-		Endpoint: jobs[0].Endpoint, State: admission.State{Record: snapshot.circuit(jobs[0].Task.Tenant, id), Limits: snapshot.limits(id)}, Lane: jobs[0].message.Lane, Due: due,
+		Endpoint: jobs[0].Endpoint, State: admission.State{Record: snapshot.circuit(jobs[0].Task.Tenant, id), Limits: snapshot.limits(id)}, Queue: jobs[0].message.Queue, Due: due,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)
@@ -87,7 +87,7 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 	case admission.Move:
 		task := settlement.SameTask(s.Task)
 		task.Reserved, task.Slot, task.Probe = s.Task.Reserved || v.Reserved, s.Task.Slot, v.Probe
-		return settlement.Step{Do: settlement.Send, Sending: &settlement.Sending{Task: task, Lane: v.Lane, At: v.Until}}, nil
+		return settlement.Step{Do: settlement.Send, Sending: &settlement.Sending{Task: task, Queue: v.Queue, At: v.Until}}, nil
 	case admission.Busy:
 		return settlement.Step{}, errOtherTask
 	case admission.Admit:

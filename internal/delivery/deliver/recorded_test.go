@@ -47,7 +47,7 @@ func TestProcessBatch_RecordedQueuedDelivery(t *testing.T) {
 				} else {
 					record()
 				}
-				if failed := process.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.LaneLive, 1)[0])); failed != nil {
+				if failed := process.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.QueueLive, 1)[0])); failed != nil {
 					t.Errorf("ProcessBatch() = %v; want none failed", failed)
 				}
 				if got, d := w.States(ids), w.Delivery(ids[0]); got != tt.want || len(w.Posts) != tt.posts || d.Version != 2 || d.Attempts != tt.posts {

@@ -111,7 +111,7 @@ func TestProcessBatch_fixedAddressesNeverFallBack(t *testing.T) {
 	p := &place{w: w.World, err: errThrottled}
 	w.Remote = p
 	id := w.Post(w.Endpoint(fixed))[0]
-	if received, failed := w.Invoke(hook.LaneLive); received != 1 || failed != 1 || len(w.Posts) != 0 {
+	if received, failed := w.Invoke(hook.QueueLive); received != 1 || failed != 1 || len(w.Posts) != 0 {
 		t.Fatalf("received %d, failed %d, %d posts; want the message back without a post", received, failed, len(w.Posts))
 	}
 	if states := w.States([]hook.DeliveryRef{id}); states != "1 none" {
@@ -131,7 +131,7 @@ func TestProcessBatch_destinationInAWS(t *testing.T) {
 
 	w := setup(t)
 	id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.Destination = hook.Destination{Type: "sqs", ExternalID: "x"} }))[0]
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 	if d := w.Delivery(id); d.State != hook.StateRetrying || d.Last.Class != hook.ClassBlocked || len(w.Posts) != 0 {
 		t.Fatalf("%s after %s and %d posts; want a retry after blocked, and no post", d.State, d.Last.Class, len(w.Posts))
 	}
@@ -166,7 +166,7 @@ func TestProcessBatch_lostAnswerIsATransientOutcome(t *testing.T) {
 			w.Remote = p
 			e := w.Endpoint(tt.edit)
 			id := w.Post(e)[0]
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 			d := w.Delivery(id)
 			if d.State != hook.StateRetrying || d.Last.Class != tt.class || d.Last.Region != e.Region || len(w.Posts) != 1 {
 				t.Fatalf("%s, %s from %q after %d posts; want retrying, %s from %q after one", d.State, d.Last.Class, d.Last.Region, len(w.Posts), tt.class, e.Region)
@@ -191,7 +191,7 @@ func TestProcessBatch_remoteLeavesTimeToSettle(t *testing.T) {
 	p := &place{w: w.World, posts: true}
 	w.Remote = p
 	w.Post(w.Endpoint(elsewhere))
-	m := w.Queue.Receive(hook.LaneLive, 1)[0]
+	m := w.Queue.Receive(hook.QueueLive, 1)[0]
 	need := hook.DefaultTimeout + 10*time.Second
 	if failed := w.Deliverer().ProcessBatch(invocation{w.Context(), w.Clock.Now().Add(need - 1)}, batchOf(m)); len(failed) != 1 || p.calls != 0 {
 		t.Errorf("failed %v after %d calls; want the message to come again untried", failed, p.calls)
@@ -217,7 +217,7 @@ func TestProcessBatch_fallsBackOnlyInTime(t *testing.T) {
 	w := setup(t)
 	w.Remote = slowRefusal{w.World}
 	w.Post(w.Endpoint(elsewhere))
-	m := w.Queue.Receive(hook.LaneLive, 1)[0]
+	m := w.Queue.Receive(hook.QueueLive, 1)[0]
 	ctx := invocation{w.Context(), w.Clock.Now().Add(hook.DefaultTimeout + 10*time.Second)}
 	if failed := w.Deliverer().ProcessBatch(ctx, batchOf(m)); len(failed) != 1 || len(w.Posts) != 0 {
 		t.Errorf("failed %v after %d posts; want the message to come again, without a post", failed, len(w.Posts))

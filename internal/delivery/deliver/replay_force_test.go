@@ -38,7 +38,7 @@ func TestReplay_ForcedCancels(t *testing.T) {
 				}
 			})
 			id := w.Post(endpoint)[0]
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 			endpoint.Status = hook.StatusActive
 			if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 				t.Fatal(err)
@@ -50,9 +50,9 @@ func TestReplay_ForcedCancels(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			w.Enqueue(hook.LaneReplay, replayOf(id, order))
-			w.Enqueue(hook.LaneRetry, hook.NewTask("acme", id, w.Delivery(id).Attempts+1)) // as the breaker may send it
-			w.Invoke(hook.LaneReplay)
+			w.Enqueue(hook.QueueReplay, replayOf(id, order))
+			w.Enqueue(hook.QueueRetry, hook.NewTask("acme", id, w.Delivery(id).Attempts+1)) // as the breaker may send it
+			w.Invoke(hook.QueueReplay)
 			w.Run()
 			old := w.Delivery(id)
 			if !old.CancelledByReplay() || !old.NextAttemptAt.IsZero() {
@@ -89,7 +89,7 @@ func TestReplay_ForcedDuringAnAttempt(t *testing.T) {
 				if err := w.mark(id, order); err != nil {
 					t.Errorf("mark = %v; want nil", err)
 				}
-				w.Enqueue(hook.LaneReplay, replayOf(id, order))
+				w.Enqueue(hook.QueueReplay, replayOf(id, order))
 				return world.Always(status)(r)
 			}
 			w.Run()
@@ -117,7 +117,7 @@ func TestReplay_ThatDiesAgain(t *testing.T) {
 		w.Run()
 	}
 	w.Answer = world.Always(200)
-	w.DeadLetters.Redrive(hook.LaneRetry) // of all generations
+	w.DeadLetters.Redrive(hook.QueueRetry) // of all generations
 	w.Run()
 	all, err := w.Store.Deliveries(t.Context(), *w.Posts[0].Event)
 	if err != nil {

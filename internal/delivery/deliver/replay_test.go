@@ -335,7 +335,7 @@ func TestReplay_OfAnotherTenantsDelivery(t *testing.T) {
 	}
 }
 
-// A dead letter moved to the retry lane by a redrive is a replay. Repeated messages
+// A dead letter moved to the retry queue by a redrive is a replay. Repeated messages
 // make one replay.
 func TestReplay_ByRedrive(t *testing.T) {
 	t.Parallel()
@@ -344,10 +344,10 @@ func TestReplay_ByRedrive(t *testing.T) {
 	id := w.dead()
 	w.Answer = world.InTurn(503, 200)
 	body := w.letter()
-	if moved := w.DeadLetters.Redrive(hook.LaneRetry); moved != 1 {
+	if moved := w.DeadLetters.Redrive(hook.QueueRetry); moved != 1 {
 		t.Fatalf("Redrive() = %d; want 1", moved)
 	}
-	w.Invoke(hook.LaneRetry)
+	w.Invoke(hook.QueueRetry)
 	w.batch(w.Deliverer(), body, body)
 	w.batch(w.Deliverer(), body)
 	w.Run()
@@ -384,7 +384,7 @@ func TestReplay_ARefusedRedriveReturnsTheLetter(t *testing.T) {
 			w := setup(t)
 			id := w.dead()
 			body := w.letter()
-			if n := w.DeadLetters.Redrive(hook.LaneReplay); n != 1 { // elsewhere: this test passes the body
+			if n := w.DeadLetters.Redrive(hook.QueueReplay); n != 1 { // elsewhere: this test passes the body
 				t.Fatalf("%d letters are redriven; want 1", n)
 			}
 			d := w.Delivery(id)
@@ -396,7 +396,7 @@ func TestReplay_ARefusedRedriveReturnsTheLetter(t *testing.T) {
 				}
 				return nil
 			}
-			message := deliver.Message{ID: "m", Body: body, Lane: hook.LaneRetry}
+			message := deliver.Message{ID: "m", Body: body, Queue: hook.QueueRetry}
 			if failed := w.Deliverer().ProcessBatch(w.Context(), []deliver.Message{message}); len(failed) != tt.letters {
 				t.Errorf("without the dead letters %v fail; want %d messages", failed, tt.letters)
 			}

@@ -24,7 +24,7 @@ func groupsOf(due []*job) (groups [][]*job) {
 	if len(others) == 0 {
 		return groups
 	}
-	return append(groups, attempt.Together(others, subjectOf, others[0].message.Lane)...)
+	return append(groups, attempt.Together(others, subjectOf, others[0].message.Queue)...)
 }
 
 func subjectOf(j *job) *subject { return &j.subject }

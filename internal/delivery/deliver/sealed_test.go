@@ -14,7 +14,7 @@ func TestProcessBatch_sealedSecretNamesItsEndpoint(t *testing.T) {
 	w := setup(t)
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Secrets[0].Sealed = []byte("sealed for nobody") })
 	w.Post(endpoint)
-	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
 	failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(message))
 	if len(failed) != 1 || len(w.Posts) != 0 {
 		t.Errorf("ProcessBatch() = %v with %d posts; want the message, without a post", failed, len(w.Posts))

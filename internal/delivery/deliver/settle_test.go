@@ -126,8 +126,8 @@ func TestProcessBatch_SettlesAfterAnyCrash(t *testing.T) {
 				letters := 0
 				if tt.replay != nil {
 					w.Answer = world.Always(tt.first)
-					w.Invoke(hook.LaneLive)
-					w.Enqueue(hook.LaneReplay, replayOf(id, *tt.replay))
+					w.Invoke(hook.QueueLive)
+					w.Enqueue(hook.QueueReplay, replayOf(id, *tt.replay))
 					id.Generation++
 					letters, w.Posts = len(w.DeadLetters.Letters()), nil
 					w.Crash.Reset()
@@ -189,8 +189,8 @@ func TestProcessBatch_SurvivesTwoCrashes(t *testing.T) {
 						w.Crash.Arm(deaths[0], true)
 						deaths = deaths[1:]
 					}
-					w.Invoke(hook.LaneLive)
-					w.Invoke(hook.LaneRetry)
+					w.Invoke(hook.QueueLive)
+					w.Invoke(hook.QueueRetry)
 				}
 				if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 3 {
 					t.Errorf("delivery is %s after %d attempts; want delivered after 3", d.State, d.Attempts)
@@ -227,7 +227,7 @@ func TestProcessBatch_ChoosesQueueOrScheduleByDelay(t *testing.T) {
 				e.Retry = hook.RetryPolicy{Schedule: []time.Duration{tt.delay}, Jitter: hook.JitterNone}
 			})
 			id := w.Post(endpoint)[0]
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 
 			plans := w.Schedules.Plans()
 			if (len(plans) == 1) != tt.schedule {

@@ -24,7 +24,7 @@ func TestProcessBatch_Transformation(t *testing.T) {
 		w.Post(endpoint)
 	}
 	id := w.Post(endpoint)[0]
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 	w.Run()
 	d := w.Delivery(id)
 	if d.State != hook.StateDead || d.Reason != hook.ReasonTransformation || d.Attempts != 1 || len(w.Posts) != 0 {
@@ -61,7 +61,7 @@ func TestProcessBatch_StoppedTransformation(t *testing.T) {
 	id := w.Post(endpoint)[0]
 	ended, end := context.WithCancel(w.Context())
 	end()
-	messages := batchOf(w.Queue.Receive(hook.LaneLive, 1)...)
+	messages := batchOf(w.Queue.Receive(hook.QueueLive, 1)...)
 	if failed := w.Deliverer().ProcessBatch(ended, messages); len(failed) != 1 {
 		t.Errorf("%d of 1 messages failed; want that of the event, to come again", len(failed))
 	}
@@ -83,10 +83,10 @@ func TestProcessBatch_TransformationOfProbe(t *testing.T) {
 	endpoint := w.Endpoint(nil)
 	for range failures {
 		w.Post(endpoint)
-		w.Invoke(hook.LaneLive)
+		w.Invoke(hook.QueueLive)
 	}
 	parked := w.Post(endpoint)[0]
-	w.Invoke(hook.LaneLive)
+	w.Invoke(hook.QueueLive)
 	endpoint.Transformation = `{"body": event.data.m}`
 	if err := w.Store.UpdateEndpoint(t.Context(), endpoint); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestProcessBatch_TransformationOfProbe(t *testing.T) {
 	w.Clock.Until(start.Add(hook.DefaultCooldown))
 	probe := w.Delivery(parked).NextTask()
 	probe.Probe = true
-	w.Enqueue(hook.LaneRetry, probe)
+	w.Enqueue(hook.QueueRetry, probe)
 	w.InvokeAll()
 	if d := w.Delivery(parked); d.Reason != hook.ReasonTransformation {
 		t.Errorf("the probe is %s %s; want dead transformation", d.State, d.Reason)

@@ -67,7 +67,7 @@ type slotRun struct {
 	effects  int           // of the flow
 }
 
-// startSlots returns a run of the flow with its events in the lane live. Its goroutines run one at a
+// startSlots returns a run of the flow with its events in the queue live. Its goroutines run one at a
 // time: otherwise the order of the calls would depend on the machine.
 func startSlots(t *testing.T, flow int) *slotRun {
 	t.Helper()
@@ -136,7 +136,7 @@ func (w *slotRun) finish(flow, more int) {
 	}
 }
 
-// checkIdle checks that no slot and no place is in use, and that no delivery is recorded as
+// checkIdle checks that no slot and no share is in use, and that no delivery is recorded as
 // waiting.
 func (w *slotRun) checkIdle() {
 	w.T.Helper()
@@ -145,9 +145,9 @@ func (w *slotRun) checkIdle() {
 	if n := limits.InFlight(w.Clock.Now()); n > 0 || err != nil {
 		w.T.Errorf("%d slots are in use, %v; want none", n, err)
 	}
-	places, err := w.Store.Places(w.T.Context(), world.Tenant)
-	if n := places.InFlight(w.Clock.Now()); n > 0 || err != nil {
-		w.T.Errorf("%d places are in use, %v; want none", n, err)
+	shares, err := w.Store.Shares(w.T.Context(), world.Tenant)
+	if n := shares.InFlight(w.Clock.Now()); n > 0 || err != nil {
+		w.T.Errorf("%d shares are in use, %v; want none", n, err)
 	}
 	if r := w.Circuit(w.endpoint); r.Waiting || !r.AttendAt.IsZero() {
 		w.T.Errorf("record = %+v; want the endpoint forgotten", r)

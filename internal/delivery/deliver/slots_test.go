@@ -56,8 +56,8 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 					return func() bool { return false }
 				}
 				var batch []deliver.Message
-				for _, m := range w.Queue.Receive(hook.LaneLive, tt.batch) {
-					batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Lane: hook.LaneLive})
+				for _, m := range w.Queue.Receive(hook.QueueLive, tt.batch) {
+					batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Queue: hook.QueueLive})
 				}
 				if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 || len(w.Posts) != tt.batch {
 					t.Errorf("%d messages failed after %d POSTs; want none after %d", len(failed), len(w.Posts), tt.batch)

@@ -15,7 +15,7 @@ func (w *bundle) parkedMessage() (hook.DeliveryRef, memory.Message) {
 
 	endpoint := w.Endpoint(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
 	id := w.Post(endpoint)[0]
-	message := w.Queue.Receive(hook.LaneLive, 1)[0]
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
 	w.Deliverer().ProcessBatch(w.Context(), batchOf(message))
 	w.Queue.Delete(message.ID)
 	endpoint.Status = hook.StatusActive
@@ -66,7 +66,7 @@ func TestProcessBatch_DropsTheCopyOfAParkedTask(t *testing.T) {
 				t.Errorf("%d POSTs by the copy; want 0", len(w.Posts))
 			}
 
-			w.Enqueue(hook.LaneRetry, w.Delivery(id).NextTask()) // of the release
+			w.Enqueue(hook.QueueRetry, w.Delivery(id).NextTask()) // of the release
 			w.Run()
 			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 2 {
 				t.Errorf("%s after %d attempts; want delivered after 2", d.State, d.Attempts)

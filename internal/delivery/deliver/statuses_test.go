@@ -38,7 +38,7 @@ func TestProcessBatch_ListsOfStatusesDecideAboutRetries(t *testing.T) {
 				return o
 			}
 			id := w.Post(w.Endpoint(func(e *hook.Endpoint) { e.RetryOn, e.GiveUpOn = []int{404}, []int{501} }))[0]
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 			d := w.Delivery(id)
 			if d.State != tt.state || d.Reason != tt.reason || d.Last.Class != hook.ClassOfStatus(tt.status) {
 				t.Errorf("after %d: %s %s, class %s; want %s %s", tt.status, d.State, d.Reason, d.Last.Class, tt.state, tt.reason)
@@ -61,7 +61,7 @@ func TestProcessBatch_ListsOfStatusesLeaveTheCircuit(t *testing.T) {
 		e := w.Endpoint(func(e *hook.Endpoint) { e.RetryOn, e.GiveUpOn = []int{404}, []int{501} })
 		for range hook.DefaultCircuitFailures + 1 {
 			w.Post(e)
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 		}
 		if got := w.Circuit(e).State; got != want {
 			t.Errorf("the circuit after answers %d is %s; want %s", status, got, want)

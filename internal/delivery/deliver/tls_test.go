@@ -66,7 +66,7 @@ func TestProcessBatch_SendsNothingWithoutTheTLSSettings(t *testing.T) {
 			w := setup(t)
 			w.Answer = world.Always(200)
 			w.Post(w.Endpoint(func(e *hook.Endpoint) { change(t, e) }))
-			if _, failed := w.Invoke(hook.LaneLive); len(w.Posts) != 0 || failed != 1 {
+			if _, failed := w.Invoke(hook.QueueLive); len(w.Posts) != 0 || failed != 1 {
 				t.Errorf("%d requests, %d failed messages; want no request and a failed message", len(w.Posts), failed)
 			}
 		})

@@ -185,8 +185,8 @@ func TestCoalesce_EachMemberHasItsRetryPlan(t *testing.T) {
 	}
 }
 
-// A task from another lane, such as one of a release or a schedule, joins the next window.
-func TestCoalesce_ATaskOfAnotherLaneJoinsTheNextWindow(t *testing.T) {
+// A task from another queue, such as one of a release or a schedule, joins the next window.
+func TestCoalesce_ATaskOfAnotherQueueJoinsTheNextWindow(t *testing.T) {
 	t.Parallel()
 
 	w := world.New(t, world.Options{Function: world.Deliver})

@@ -35,9 +35,9 @@ func TestProcessBatch_CarriesTheTrace(t *testing.T) {
 			if err != nil || accepted.Deliveries != 1 {
 				t.Fatalf("Accept() = %+v, %v; want one delivery", accepted, err)
 			}
-			w.Invoke(hook.LaneLive)
+			w.Invoke(hook.QueueLive)
 			w.Clock.Pass(10 * time.Second)
-			w.Invoke(hook.LaneRetry)
+			w.Invoke(hook.QueueRetry)
 			if len(w.Posts) != 2 {
 				t.Fatalf("%d requests; want 2", len(w.Posts))
 			}

@@ -18,7 +18,7 @@ func BenchmarkAcceptor(b *testing.B) {
 	payload := append(append([]byte(`"`), bytes.Repeat([]byte("x"), 498)...), '"')
 	for _, size := range []int{1, 100} {
 		b.Run(fmt.Sprintf("batch=%d", size), func(b *testing.B) {
-			store, queue := memory.NewStore(), memory.NewQueue(time.Now)
+			store, queue := memory.NewStore(), memory.NewTaskQueues(time.Now)
 			for n := range 10 {
 				err := store.CreateEndpoint(b.Context(), hook.Endpoint{
 					ID: hook.NewEndpointID(), Tenant: "acme", EventTypes: []string{fmt.Sprintf("order.%d", n)}, Status: hook.StatusActive,
@@ -40,7 +40,7 @@ func BenchmarkAcceptor(b *testing.B) {
 						b.Fatalf("AcceptBatch() = %+v; want one delivery each", result)
 					}
 				}
-				for _, m := range queue.Receive(hook.LaneLive, size) {
+				for _, m := range queue.Receive(hook.QueueLive, size) {
 					queue.Delete(m.ID)
 				}
 				events += size
@@ -58,7 +58,7 @@ func BenchmarkAcceptor_filters(b *testing.B) {
 	const filter = `{"payload":{"order":{"amount":[{"numeric":[">",100,"<",500]}],"country":[{"anything-but":"US"}],"lines":{"sku":["none-%d"]}}}}`
 	accept := map[string]func(){}
 	for name, eventType := range map[string]string{"filters": "order.paid", "types": "user.created"} {
-		store, queue := memory.NewStore(), memory.NewQueue(time.Now)
+		store, queue := memory.NewStore(), memory.NewTaskQueues(time.Now)
 		for n := range hook.MaxEndpointsPerTenant {
 			id := hook.NewEndpointID()
 			e := hook.Endpoint{ID: id, Tenant: "acme", URL: string(id), EventTypes: []string{eventType}, Status: hook.StatusActive, Filter: fmt.Appendf(nil, filter, n)}

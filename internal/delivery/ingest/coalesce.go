@@ -21,10 +21,10 @@ func (l listing) coalescing() map[hook.EndpointID]hook.Coalescing {
 	return found
 }
 
-// arrival is the lane of a task, and when it arrives there.
+// arrival is the queue of a task, and when it arrives there.
 type arrival struct {
-	lane hook.Lane
-	at   time.Time
+	queue hook.Queue
+	at    time.Time
 }
 
 // coalesced returns the arrival of an event's task for a coalescing endpoint: all tasks of a
@@ -34,7 +34,7 @@ func coalesced(c hook.Coalescing, event hook.Event, earliest time.Time) arrival 
 	if at.Before(earliest) {
 		at = c.Due(earliest)
 	}
-	return arrival{lane: hook.LaneCoalesce, at: at}
+	return arrival{queue: hook.QueueCoalesce, at: at}
 }
 
 // sending is the tasks that arrive together, and the posts that they belong to.
@@ -48,7 +48,7 @@ type sending struct {
 // of a window share one.
 func (a arrival) add(all []sending, task hook.Task, owner *post) []sending {
 	for i := range all {
-		if s := &all[i]; s.to.lane == a.lane && s.to.at.Equal(a.at) {
+		if s := &all[i]; s.to.queue == a.queue && s.to.at.Equal(a.at) {
 			s.tasks, s.owners = append(s.tasks, task), append(s.owners, owner)
 			return all
 		}

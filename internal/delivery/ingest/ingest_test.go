@@ -47,12 +47,12 @@ func (w *bundle) endpoint(tenant hook.TenantID, types ...string) hook.Endpoint {
 	return e
 }
 
-// tasks receives and deletes all visible tasks of the live lane.
+// tasks receives and deletes all visible tasks of the live queue.
 func (w *bundle) tasks() []hook.Task {
 	w.T.Helper()
 
 	var tasks []hook.Task
-	for _, m := range w.Queue.Receive(hook.LaneLive, 10000) {
+	for _, m := range w.Queue.Receive(hook.QueueLive, 10000) {
 		w.Queue.Delete(m.ID)
 		tasks = append(tasks, m.Task)
 	}
@@ -299,14 +299,14 @@ type refusingQueue struct {
 	refuse hook.EndpointID
 }
 
-func (q refusingQueue) Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error {
+func (q refusingQueue) Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error {
 	errs := make([]error, len(tasks))
 	for i, task := range tasks {
 		if task.Delivery.Endpoint == q.refuse {
 			errs[i] = &hook.Error{Code: hook.CodeUnavailable, Message: "the queue is busy"}
 			continue
 		}
-		errs[i] = errors.Join(q.TaskQueue.Send(ctx, lane, []hook.Task{task}, delay)...)
+		errs[i] = errors.Join(q.TaskQueue.Send(ctx, queue, []hook.Task{task}, delay)...)
 	}
 	return errs
 }
@@ -405,7 +405,7 @@ func ExampleAcceptor_Accept() {
 	store := memory.NewStore()
 	directory := ingest.NewDirectory(store)
 	acceptor := &ingest.Acceptor{
-		Store: store, Queue: memory.NewQueue(time.Now), Directory: directory,
+		Store: store, Queue: memory.NewTaskQueues(time.Now), Directory: directory,
 		Retention: 90 * 24 * time.Hour, Now: time.Now, NewID: hook.NewEventID,
 	}
 	result, err := acceptor.Accept(context.Background(), "acme", ingest.Request{Type: "order.paid", Payload: []byte(`{"order": 4711}`)})

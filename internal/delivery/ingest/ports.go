@@ -36,7 +36,7 @@ type Listing struct {
 	Torn bool
 }
 
-// Subscriber is what ingest must know of an endpoint: whether an event is for it, and its lane.
+// Subscriber is what ingest must know of an endpoint: whether an event is for it, and its queue.
 type Subscriber struct {
 	ID         hook.EndpointID `stored:"id"`
 	EventTypes []string        `stored:"event_types"`

@@ -124,7 +124,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[h
 			continue
 		}
 		for _, target := range missing {
-			to := arrival{lane: hook.LaneLive, at: earliest}
+			to := arrival{queue: hook.QueueLive, at: earliest}
 			if e, ok := coalescing[target.Endpoint]; ok && !p.event.ID.IsTest() {
 				to = coalesced(e, p.event, earliest)
 			}
@@ -132,7 +132,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[h
 		}
 	}
 	for _, s := range sendings {
-		for i, err := range a.Queue.Send(ctx, s.to.lane, s.tasks, max(0, s.to.at.Sub(now))) {
+		for i, err := range a.Queue.Send(ctx, s.to.queue, s.tasks, max(0, s.to.at.Sub(now))) {
 			if err != nil && s.owners[i].err == nil {
 				s.owners[i].err = fmt.Errorf("send task of %s: %w", s.tasks[i].Delivery, err)
 			}

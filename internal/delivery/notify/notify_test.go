@@ -219,7 +219,7 @@ func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 
 			store := memory.NewStore()
 			now := func() time.Time { return start }
-			queue := memory.NewQueue(now)
+			queue := memory.NewTaskQueues(now)
 			if tt.types != nil {
 				e := hook.Endpoint{ID: "ep_subscribessubscri", Tenant: "acme", EventTypes: tt.types, Status: hook.StatusActive}
 				if err := store.CreateEndpoint(t.Context(), e); err != nil {
@@ -244,7 +244,7 @@ func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 			}
 
 			deliveries := map[hook.DeliveryRef]bool{} // a task may repeat
-			for _, m := range queue.Receive(hook.LaneLive, 10) {
+			for _, m := range queue.Receive(hook.QueueLive, 10) {
 				deliveries[m.Task.Delivery] = true
 			}
 			if len(deliveries) != tt.posted {

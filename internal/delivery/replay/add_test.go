@@ -238,7 +238,7 @@ func TestEvent_AddedEndpoint_ShardedMeanwhile(t *testing.T) {
 	}
 	for range 3 {
 		w.Clock.Pass(time.Hour)
-		if received, failed := w.Invoke(hook.LaneReplay); failed > 0 {
+		if received, failed := w.Invoke(hook.QueueReplay); failed > 0 {
 			t.Errorf("%d of %d messages fail", failed, received)
 		}
 	}

@@ -60,7 +60,7 @@ func TestDelivery(t *testing.T) {
 			if got := w.states(ids, 1); got != tt.record {
 				t.Errorf("the record is %s; want %s", got, tt.record)
 			}
-			tasks := w.Queue.Receive(hook.LaneReplay, 10)
+			tasks := w.Queue.Receive(hook.QueueReplay, 10)
 			if tt.want != 0 {
 				if hook.CodeOf(err) != tt.want || len(tasks) > 0 {
 					t.Errorf("Delivery() = %v and %d tasks; want %s and none", err, len(tasks), tt.want)
@@ -265,7 +265,7 @@ func TestCancel_StopsTheTaskOfAQueuedDelivery(t *testing.T) {
 
 	w := setup(t)
 	id := w.past(w.Endpoint(nil), hook.StateQueued, 1)[0]
-	if errs := w.Queue.Send(t.Context(), hook.LaneLive, []hook.Task{hook.NewTask("acme", id, 1)}, 0); errs != nil {
+	if errs := w.Queue.Send(t.Context(), hook.QueueLive, []hook.Task{hook.NewTask("acme", id, 1)}, 0); errs != nil {
 		t.Fatal(errs)
 	}
 	if _, err := w.Replayer().Cancel(w.Context(), "acme", id.DeliveryID, asked.By, ""); err != nil {
@@ -374,7 +374,7 @@ func TestDelivery_ForcedCountsTheCancelled(t *testing.T) {
 	j := w.start(replay.JobRequest{})
 	w.Clock.Until(start.Add(time.Second))
 	w.Work()
-	w.Invoke(hook.LaneReplay) // the delivery is retrying
+	w.Invoke(hook.QueueReplay) // the delivery is retrying
 	d, err := w.Replayer().Delivery(w.Context(), "acme", ids[0].Successor().DeliveryID, forced(asked))
 	if err != nil || d.ID.Generation != 3 {
 		t.Fatalf("Delivery() = generation %d, %v; want 3", d.ID.Generation, err)

@@ -86,7 +86,7 @@ func (r *Replayer) sendTasks(ctx context.Context, candidates []*candidate) {
 			}
 			tasks = append(tasks, c.task())
 		}
-		errs := r.Queue.Send(ctx, hook.LaneReplay, tasks, delay)
+		errs := r.Queue.Send(ctx, hook.QueueReplay, tasks, delay)
 		for i, c := range candidates[:len(tasks)] {
 			if errs != nil {
 				c.failed = errs[i]

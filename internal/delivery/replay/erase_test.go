@@ -30,21 +30,21 @@ func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 		d := hook.QueuedDelivery(event, endpoints[i].Target())
 		ids = append(ids, d.Ref())
 		if state == hook.StateQueued {
-			w.Enqueue(hook.LaneLive, d.NextTask())
+			w.Enqueue(hook.QueueLive, d.NextTask())
 			continue
 		}
 		d.State, d.Attempts, d.Task = state, 2, hook.NewNonce()
 		d.Last = hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Body: []byte("a name")}
 		if state == hook.StateRetrying {
 			d.NextAttemptAt = start.Add(time.Minute)
-			w.Enqueue(hook.LaneRetry, d.NextTask())
+			w.Enqueue(hook.QueueRetry, d.NextTask())
 		}
 		if state == hook.StateDead || state == hook.StateDelivered {
 			d.Replayed = hook.Replayed{Generation: 2, At: start}
 			replayed := hook.QueuedReplay(event, d)
 			ids = append(ids, replayed.Ref())
 			if state == hook.StateDead {
-				w.Enqueue(hook.LaneReplay, replayed.NextTask())
+				w.Enqueue(hook.QueueReplay, replayed.NextTask())
 			} else {
 				replayed.State, replayed.Attempts = hook.StateDelivered, 1
 				replayed.Last = hook.Outcome{Class: hook.ClassDelivered, Status: 200, Body: []byte("a name")}

@@ -107,15 +107,15 @@ type Counter interface {
 
 // TaskQueue carries tasks due within 15 minutes.
 type TaskQueue interface {
-	// Send puts the tasks on the lane. They become visible after the delay, 0 to 15 minutes,
+	// Send puts the tasks on the queue. They become visible after the delay, 0 to 15 minutes,
 	// rounded up to whole seconds; any other delay is CodeInternal. Send returns nil if the queue
 	// holds all tasks. Otherwise it returns one entry per task: nil if the queue holds it.
-	Send(ctx context.Context, lane hook.Lane, tasks []hook.Task, delay time.Duration) []error
+	Send(ctx context.Context, queue hook.Queue, tasks []hook.Task, delay time.Duration) []error
 }
 
 // Schedules hold tasks due later than the longest delay of a queue.
 type Schedules interface {
-	// At puts the task on the retry lane at the given time, rounded up to a whole second,
+	// At puts the task on the retry queue at the given time, rounded up to a whole second,
 	// which must be more than 15 minutes away. Repeated calls with the same task and time make
 	// one schedule, whose name is ScheduleName. Every other call makes another schedule, even
 	// while a fired schedule has not been deleted yet.

@@ -14,8 +14,8 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// Send puts the task on its lane at its time, and counts a task that circles. A time beyond
-// the longest delay of a queue takes a schedule, which puts the task on the retry lane.
+// Send puts the task on its queue at its time, and counts a task that circles. A time beyond
+// the longest delay of a queue takes a schedule, which puts the task on the retry queue.
 func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 	task, at := send.Task, send.At
 	if task.Hops >= hook.MaxHops {
@@ -32,7 +32,7 @@ func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 		}
 		return nil
 	}
-	if errs := s.Queue.Send(ctx, send.Lane, []hook.Task{task}, delay); errs != nil {
+	if errs := s.Queue.Send(ctx, send.Queue, []hook.Task{task}, delay); errs != nil {
 		return fmt.Errorf("send task of attempt %d of %s: %w", task.Attempt, task.Delivery, errs[0])
 	}
 	return nil

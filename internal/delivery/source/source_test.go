@@ -27,7 +27,7 @@ type bundle struct {
 	*source.Source
 
 	store    *memory.Store
-	tasks    *memory.Queue
+	tasks    *memory.TaskQueues
 	queue    *memory.EventQueue
 	lines    strings.Builder
 	now      time.Time
@@ -53,7 +53,7 @@ func setup(t *testing.T) *bundle {
 
 	b := &bundle{store: memory.NewStore(), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	now := func() time.Time { return b.now }
-	b.tasks, b.queue = memory.NewQueue(now), memory.NewEventQueue(now)
+	b.tasks, b.queue = memory.NewTaskQueues(now), memory.NewEventQueue(now)
 	directory := ingest.NewDirectory(b.store)
 	b.acceptor = &ingest.Acceptor{Store: b.store, Queue: b.tasks, Directory: directory, Retention: 90 * 24 * time.Hour, Now: now, NewID: hook.NewEventID}
 	b.Source = &source.Source{

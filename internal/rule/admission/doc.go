@@ -32,10 +32,10 @@
 // task, finds the lease and comes again later. Package admit hands over the slots of settled
 // attempts.
 //
-// # Places
+// # Shares
 //
-// A task in the lane slot also holds a place of its tenant, from before it is sent there until
-// its attempt is settled. Places are the tenant's share of that lane. The tenant's other tasks
-// go to the lane overflow. So each tenant has only a few tasks in the lane slot, and the
+// A task in the queue slot also holds a share of its tenant, from before it is sent there until
+// its attempt is settled. Shares are the tenant's share of that queue. The tenant's other tasks
+// go to the queue overflow. So each tenant has only a few tasks in the queue slot, and the
 // tasks of other tenants soon find a free function there.
 package admission

@@ -27,7 +27,7 @@ func (a *asking) coalesces(Due) (Verdict, bool) {
 // request uses it, whichever tasks come back together.
 func (a *asking) decideGroup() []Verdict {
 	window, rate := a.endpoint.Coalesce, a.endpoint.RatePerSecond
-	if a.query.Lane != hook.LaneCoalesce {
+	if a.query.Queue != hook.QueueCoalesce {
 		return a.all(later(window.End(a.now)))
 	}
 	leader := max(0, slices.IndexFunc(a.query.Due, func(d Due) bool { return d.Reserved })) // the first task with a rate slot, if any
@@ -67,5 +67,7 @@ func (a *asking) decideGroup() []Verdict {
 
 func (a *asking) all(v Verdict) []Verdict { return slices.Repeat([]Verdict{v}, len(a.query.Due)) }
 
-// later sends a task back to the lane coalesce for the given time.
-func later(at time.Time) Verdict { return Verdict{Decision: Move, Lane: hook.LaneCoalesce, Until: at} }
+// later sends a task back to the queue coalesce for the given time.
+func later(at time.Time) Verdict {
+	return Verdict{Decision: Move, Queue: hook.QueueCoalesce, Until: at}
+}

@@ -48,7 +48,7 @@ func (a Lease) same(b Lease) bool {
 }
 
 // Limits are the in-flight slots in use, the reserved rate slots and the proof of speed of an
-// endpoint. A tenant has Limits of its own for its places in the lane slot.
+// endpoint. A tenant has Limits of its own for its places in the queue slot.
 type Limits struct {
 	Leases     map[string]Lease `stored:"leases"`                   // by LeaseKey
 	RateSlot   time.Time        `stored:"rate_slot_ns,nanoseconds"` // the first free rate slot

@@ -13,7 +13,7 @@ func park(reason hook.Reason) Verdict { return Verdict{Decision: Park, Reason: r
 
 // has reports whether the part of the state was read. If not, Ask ends without an answer.
 func (a *asking) has(p Part) bool {
-	if p == LimitsPart && a.Next.Limits == nil || p == PlacesPart && a.Next.Places == nil {
+	if p == LimitsPart && a.Next.Limits == nil || p == SharesPart && a.Next.Shares == nil {
 		a.Lacks = p
 	}
 	return a.Lacks == 0
@@ -52,24 +52,24 @@ func (a *asking) lease(due Due) Verdict {
 	return park(hook.ReasonInFlight)
 }
 
-// toSlot moves the task to the lane slot, with a place, or to the lane overflow.
+// toSlot moves the task to the queue slot, with a share, or to the queue overflow.
 func (a *asking) toSlot(due Due) Verdict {
-	if !a.has(PlacesPart) {
+	if !a.has(SharesPart) {
 		return Verdict{}
 	}
-	next, has := a.Next.Places.Take(due.Place(LeaseEnd(a.now)), a.Next.Most, a.now)
-	a.Next.Places = &next
+	next, has := a.Next.Shares.Take(due.Share(LeaseEnd(a.now)), a.Next.Most, a.now)
+	a.Next.Shares = &next
 	if has {
-		return Verdict{Decision: Move, Lane: hook.LaneSlot}
+		return Verdict{Decision: Move, Queue: hook.QueueSlot}
 	}
-	return Verdict{Decision: Move, Lane: hook.LaneOverflow}
+	return Verdict{Decision: Move, Queue: hook.QueueOverflow}
 }
 
-// hasPlace reports whether the task may stay in its lane.
-func (a *asking) hasPlace(due Due) bool {
-	if a.query.Lane != hook.LaneSlot || !a.has(PlacesPart) {
+// hasShare reports whether the task may stay in its queue.
+func (a *asking) hasShare(due Due) bool {
+	if a.query.Queue != hook.QueueSlot || !a.has(SharesPart) {
 		return true
 	}
-	_, ok := a.Next.Places.Live(a.now).Leases[due.PlaceKey()]
+	_, ok := a.Next.Shares.Live(a.now).Leases[due.ShareKey()]
 	return ok
 }

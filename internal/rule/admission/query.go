@@ -14,7 +14,7 @@ type Decision uint8
 const (
 	Admit  Decision = iota + 1 // the attempt may start
 	Park                       // not now: the delivery waits in the store, without a task
-	Move                       // not here, or not now: the task is sent to a lane
+	Move                       // not here, or not now: the task is sent to a queue
 	Busy                       // not now: another task of the delivery, or a copy of the task, may be making the attempt
 	Cancel                     // never: the endpoint was deleted
 )
@@ -28,8 +28,8 @@ func (d Decision) String() string {
 type Verdict struct {
 	Decision Decision
 	Reason   hook.Reason // of Park and Cancel
-	Until    time.Time   // of Move: when the task arrives in the lane, zero: now; of Park: when the wait ends, if that is known
-	Lane     hook.Lane   // of Move
+	Until    time.Time   // of Move: when the task arrives in the queue, zero: now; of Park: when the wait ends, if that is known
+	Queue    hook.Queue  // of Move
 	Probe    bool        // of Move: the task is the probe
 	Reserved bool        // of Move: a rate slot is reserved for the task
 	Lease    Held        // of Admit: the in-flight slot of the attempt; zero: none needed
@@ -57,13 +57,13 @@ func (d Due) Holder() string {
 	return LeaseKey(d.Delivery) + "_" + strconv.Itoa(d.Attempt) + "_" + d.Nonce
 }
 
-// PlaceKey returns the key of the task's place. It contains the endpoint, because two replays
+// ShareKey returns the key of the task's share. It contains the endpoint, because two replays
 // of one event may have the same nonce.
-func (d Due) PlaceKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
+func (d Due) ShareKey() string { return string(d.Delivery.Endpoint) + "_" + d.Holder() }
 
-// Place returns the place of the task.
-func (d Due) Place(until time.Time) Held {
-	return Held{Key: d.PlaceKey(), Lease: Lease{Nonce: d.Nonce, Until: until}}
+// Share returns the share of the task.
+func (d Due) Share(until time.Time) Held {
+	return Held{Key: d.ShareKey(), Lease: Lease{Nonce: d.Nonce, Until: until}}
 }
 
 // Query asks about the due deliveries of one endpoint.
@@ -71,7 +71,7 @@ type Query struct {
 	State
 
 	Endpoint *hook.Endpoint // nil: deleted
-	Lane     hook.Lane      // of the tasks; zero stands for a lane of batches
+	Queue    hook.Queue     // of the tasks; zero stands for a queue of batches
 	Due      []Due
 }
 
@@ -79,8 +79,8 @@ type Query struct {
 type State struct {
 	Record Record
 	Limits *Limits // of the endpoint; nil: not read yet
-	Places *Limits // of the tenant, in the lane slot; nil: not read yet
-	Most   int     // places of the tenant
+	Shares *Limits // of the tenant, in the queue slot; nil: not read yet
+	Most   int     // shares of the tenant
 	Run    string  // random, of the attempts that start now
 }
 
@@ -90,7 +90,7 @@ type Part uint8
 // The parts.
 const (
 	LimitsPart Part = iota + 1
-	PlacesPart
+	SharesPart
 )
 
 // Admission has one verdict per due delivery, in the order of the query. After the attempts, the
@@ -101,7 +101,7 @@ type Admission struct {
 	Slots    int       // the highest number of leases in Next.Limits, if one was added
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
-	Places   []Held    // of the tasks, to give back after the attempts
+	Shares   []Held    // of the tasks, to give back after the attempts
 
 	endpoint    *hook.Endpoint
 	probe       string // the Holder of the admitted probe; empty: none

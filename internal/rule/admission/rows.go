@@ -27,7 +27,7 @@ func (a *asking) testEvent(due Due) (Verdict, bool) {
 	}
 	v := a.lease(due)
 	if v.Decision == Park { // all slots are in use: an attempt ends soon
-		v = Verdict{Decision: Move, Lane: hook.LaneRetry, Until: a.now.Add(testPause)}
+		v = Verdict{Decision: Move, Queue: hook.QueueRetry, Until: a.now.Add(testPause)}
 	}
 	return v, true
 }
@@ -52,10 +52,10 @@ func (a *asking) probes(due Due) (Verdict, bool) {
 	a.probed = true
 	v := Verdict{Decision: Admit}
 	switch {
-	case a.needed > 0 && !a.query.Lane.Single() && !a.endpoint.Coalesce.On():
+	case a.needed > 0 && !a.query.Queue.Single() && !a.endpoint.Coalesce.On():
 		v = a.toSlot(due)
-	case !a.hasPlace(due):
-		v = Verdict{Decision: Move, Lane: hook.LaneOverflow}
+	case !a.hasShare(due):
+		v = Verdict{Decision: Move, Queue: hook.QueueOverflow}
 	default:
 		a.probe, a.sharedProbe = holder, a.before.Holder == holder && a.now.Before(a.before.LeaseUntil)
 		a.Next.Record.Circuit = probed
@@ -78,12 +78,12 @@ func (a *asking) behindOthers(due Due) (Verdict, bool) {
 	return park(hook.ReasonInFlight), a.needed > 0 && a.before.Backlog() && !due.Slot && !due.Reserved
 }
 
-// elsewhere moves the task to the lane slot, if the tenant has a place there, and else to the
-// lane overflow. A place is taken before its task is sent, so the lane slot never holds more
-// tasks of a tenant than it has places, and a tenant with thousands of tasks delays no other
+// elsewhere moves the task to the queue slot, if the tenant has a share there, and else to the
+// queue overflow. A share is taken before its task is sent, so the queue slot never holds more
+// tasks of a tenant than it has shares, and a tenant with thousands of tasks delays no other
 // tenant there.
 func (a *asking) elsewhere(due Due) (Verdict, bool) {
-	if a.needed == 0 || a.query.Lane.Single() {
+	if a.needed == 0 || a.query.Queue.Single() {
 		return Verdict{}, false
 	}
 	return a.toSlot(due), true
@@ -109,11 +109,11 @@ func (a *asking) aboveRate(due Due) (Verdict, bool) {
 	}
 	next, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
 	a.Next.Limits = &next
-	lane := hook.LaneRetry // not the lane slot, because the place is given back
-	if a.query.Lane == hook.LaneOverflow {
-		lane = hook.LaneOverflow
+	queue := hook.QueueRetry // not the queue slot, because the share is given back
+	if a.query.Queue == hook.QueueOverflow {
+		queue = hook.QueueOverflow
 	}
-	return Verdict{Decision: Move, Lane: lane, Until: slot, Reserved: true}, slot.After(a.now)
+	return Verdict{Decision: Move, Queue: queue, Until: slot, Reserved: true}, slot.After(a.now)
 }
 
 // paced reports whether the task needs a rate slot.
@@ -121,9 +121,9 @@ func (a *asking) paced(due Due) bool {
 	return a.endpoint.RatePerSecond > 0 && !due.Reserved && a.has(LimitsPart) && !a.runs(due)
 }
 
-// withoutPlace: in the lane slot a place expires if the task waits there for long.
-func (a *asking) withoutPlace(due Due) (Verdict, bool) {
-	return Verdict{Decision: Move, Lane: hook.LaneOverflow}, a.needsSlot(due) && !a.hasPlace(due)
+// withoutShare: in the queue slot a share expires if the task waits there for long.
+func (a *asking) withoutShare(due Due) (Verdict, bool) {
+	return Verdict{Decision: Move, Queue: hook.QueueOverflow}, a.needsSlot(due) && !a.hasShare(due)
 }
 
 // inFlight leases an in-flight slot to the task, or parks it.
@@ -135,7 +135,7 @@ func (a *asking) inFlight(due Due) (Verdict, bool) {
 }
 
 func (a *asking) needsSlot(due Due) bool {
-	return a.query.Lane.Single() && (due.Slot || a.needed > 0)
+	return a.query.Queue.Single() && (due.Slot || a.needed > 0)
 }
 
 // shed parks first attempts that the circuit does not admit. The deliveries of an endpoint with

@@ -46,7 +46,7 @@ func Width(e *hook.Endpoint, c Class) int {
 // first answer.
 //
 // The number follows the answers: see Answered. In the first minute it is at most earlySlots,
-// because a lane needs time to grow.
+// because a queue needs time to grow.
 func (l Limits) SlotsNow(most, first int, since, now time.Time) int {
 	if l.Slots > 0 && l.ScoreAt.Equal(since) {
 		first = l.Slots
@@ -123,9 +123,9 @@ func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	return live.Begin(own), Started
 }
 
-// Take gives the task a place if fewer than most are taken, and reports whether it has one. A copy
+// Take gives the task a share if fewer than most are taken, and reports whether it has one. A copy
 // of a task shares its place. Without a new place the limits stay as they are, because expired
-// places need not be written.
+// shares need not be written.
 func (l Limits) Take(task Held, most int, now time.Time) (Limits, bool) {
 	live := l.Live(now)
 	if _, has := live.Leases[task.Key]; has || len(live.Leases) >= most {

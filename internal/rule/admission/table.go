@@ -24,10 +24,10 @@ func table() []row {
 		{"circuit closed, recent 429", (*asking).throttled},
 		{"coalescing", (*asking).coalesces},
 		{"needs an in-flight slot, and others wait", (*asking).behindOthers},
-		{"needs an in-flight slot, in a lane of batches", (*asking).elsewhere},
+		{"needs an in-flight slot, in a queue of batches", (*asking).elsewhere},
 		{"above the rate, and others wait, or the next rate slot is over a minute away", (*asking).farAboveRate},
 		{"above the rate", (*asking).aboveRate},
-		{"in the lane slot without a place", (*asking).withoutPlace},
+		{"in the queue slot without a share", (*asking).withoutShare},
 		{"needs an in-flight slot", (*asking).inFlight},
 		{"the circuit sheds, and the first attempt is not in the share that starts", (*asking).shed},
 		{"otherwise", func(*asking, Due) (Verdict, bool) { return Verdict{Decision: Admit}, true }},
@@ -78,9 +78,9 @@ type asking struct {
 	group  []Verdict // of a coalescing endpoint; nil: not decided yet
 }
 
-// finish plans a check for what is parked, and names the places to give back: those of all tasks
-// in the lane slot, except tasks that are moved, which have none unless they wait for a rate slot,
-// and busy ones, because a copy of the task may be using the place.
+// finish plans a check for what is parked, and names the shares to give back: those of all tasks
+// in the queue slot, except tasks that are moved, which have none unless they wait for a rate slot,
+// and busy ones, because a copy of the task may be using the share.
 func (a *asking) finish() {
 	if a.Next.Record.Circuit != a.before.Circuit {
 		a.Next.Record = a.Next.Record.planCheck(a.now)
@@ -89,8 +89,8 @@ func (a *asking) finish() {
 		if v.Decision == Park && a.CheckAt.IsZero() {
 			a.CheckAt, a.Next.Record = v.Until, a.Next.Record.Wait(a.now)
 		}
-		if a.query.Lane == hook.LaneSlot && (v.Decision != Move || v.Reserved) && v.Decision != Busy {
-			a.Places = append(a.Places, a.query.Due[i].Place(time.Time{}))
+		if a.query.Queue == hook.QueueSlot && (v.Decision != Move || v.Reserved) && v.Decision != Busy {
+			a.Shares = append(a.Shares, a.query.Due[i].Share(time.Time{}))
 		}
 	}
 }

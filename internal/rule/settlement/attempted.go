@@ -92,10 +92,10 @@ func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, 
 	if !ok {
 		return hook.StateDead, hook.ReasonExhausted, time.Time{}
 	}
-	_, next := e.LaneAt(hook.LaneRetry, now.Add(delay))
+	_, next := e.QueueAt(hook.QueueRetry, now.Add(delay))
 	if retry.Expired(*d, next, e.MaxAge) && delay <= retryAfter { // the wait that the endpoint asked for must not be its death
 		delay, _ = retry.Next(e.Retry, d.ID, d.Counted(), 0)
-		_, next = e.LaneAt(hook.LaneRetry, now.Add(delay))
+		_, next = e.QueueAt(hook.QueueRetry, now.Add(delay))
 	}
 	if retry.Expired(*d, next, e.MaxAge) {
 		return hook.StateDead, hook.ReasonExpired, time.Time{}

@@ -16,11 +16,11 @@ type FollowUp struct {
 	Complete bool     // do the completion of the delivery: see package settle
 }
 
-// Sending is a task to send, with its lane and time.
+// Sending is a task to send, with its queue and time.
 type Sending struct {
-	Task hook.Task
-	Lane hook.Lane
-	At   time.Time
+	Task  hook.Task
+	Queue hook.Queue
+	At    time.Time
 }
 
 // FollowUpOf returns the work that follows from the record of a delivery to the endpoint; nil for a
@@ -28,8 +28,8 @@ type Sending struct {
 func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 	switch d.State {
 	case hook.StateRetrying:
-		lane, at := e.LaneAt(hook.LaneRetry, d.NextAttemptAt)
-		return FollowUp{Task: &Sending{Task: d.NextTask(), Lane: lane, At: at}}
+		queue, at := e.QueueAt(hook.QueueRetry, d.NextAttemptAt)
+		return FollowUp{Task: &Sending{Task: d.NextTask(), Queue: queue, At: at}}
 	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
 		// Discarded: the delivery died, and its replay settled before this task came back.
 		return FollowUp{Complete: true}
@@ -42,8 +42,8 @@ func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
 
 // wait returns the sending of a task that came too early: it comes back at the planned time.
 func wait(s *Subject) Sending {
-	lane, at := s.Endpoint.LaneAt(hook.LaneRetry, s.Delivery.NextAttemptAt)
-	return Sending{Task: SameTask(s.Task), Lane: lane, At: at}
+	queue, at := s.Endpoint.QueueAt(hook.QueueRetry, s.Delivery.NextAttemptAt)
+	return Sending{Task: SameTask(s.Task), Queue: queue, At: at}
 }
 
 // SameTask returns a task for the same attempt, with the same nonce and one more hop.

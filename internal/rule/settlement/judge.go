@@ -31,7 +31,7 @@ type Action uint8
 const (
 	Drop    Action = iota + 1 // the task is outdated: there is nothing to do
 	Resume                    // the task's own decision is recorded: only the follow-up is left
-	Send                      // the task is sent on: to another lane, or for a later time
+	Send                      // the task is sent on: to another queue, or for a later time
 	Settle                    // a decision without an attempt is written
 	Attempt                   // the delivery is due
 )

@@ -222,14 +222,14 @@ func TestFollowUpOf_dependsOnTheState(t *testing.T) {
 
 	coalescing := &hook.Endpoint{Coalesce: hook.Coalescing{Window: time.Second, MaxEvents: 10, MaxBytes: 1 << 20}}
 	tests := []struct {
-		name string
-		d    hook.Delivery
-		e    *hook.Endpoint
-		want settlement.FollowUp
-		lane hook.Lane // of the task; 0: none
+		name  string
+		d     hook.Delivery
+		e     *hook.Endpoint
+		want  settlement.FollowUp
+		queue hook.Queue // of the task; 0: none
 	}{
-		{name: "retrying", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: &hook.Endpoint{}, lane: hook.LaneRetry},
-		{name: "retrying, for a coalescing endpoint", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, lane: hook.LaneCoalesce},
+		{name: "retrying", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: &hook.Endpoint{}, queue: hook.QueueRetry},
+		{name: "retrying, for a coalescing endpoint", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, queue: hook.QueueCoalesce},
 		{name: "delivered", d: hook.Delivery{State: hook.StateDelivered}, want: settlement.FollowUp{Complete: true}},
 		{name: "cancelled", d: hook.Delivery{State: hook.StateCancelled}, want: settlement.FollowUp{Complete: true}},
 		{name: "discarded", d: hook.Delivery{State: hook.StateDiscarded}, want: settlement.FollowUp{Complete: true}},
@@ -243,12 +243,12 @@ func TestFollowUpOf_dependsOnTheState(t *testing.T) {
 			t.Parallel()
 
 			got := settlement.FollowUpOf(&tt.d, tt.e)
-			var lane hook.Lane
+			var queue hook.Queue
 			if got.Task != nil {
-				lane, got.Task = got.Task.Lane, nil
+				queue, got.Task = got.Task.Queue, nil
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || lane != tt.lane {
-				t.Errorf("lane %v, want %v; follow-up (-want +got):\n%s", lane, tt.lane, diff)
+			if diff := cmp.Diff(tt.want, got); diff != "" || queue != tt.queue {
+				t.Errorf("queue %v, want %v; follow-up (-want +got):\n%s", queue, tt.queue, diff)
 			}
 		})
 	}

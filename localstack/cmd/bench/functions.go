@@ -175,7 +175,7 @@ func functionEnvironment(runtimeAPI string) []string {
 		"SUREHOOK_EVENTS_QUEUE_URL", "SUREHOOK_REJECTS_QUEUE_URL", "SUREHOOK_LIVE_QUEUE_URL", "SUREHOOK_RETRY_QUEUE_URL", "SUREHOOK_REPLAY_QUEUE_URL", "SUREHOOK_REPLAY_JOBS_URL", "SUREHOOK_CIRCUITS_QUEUE_URL",
 		"SUREHOOK_DEAD_LETTERS_URL", "SUREHOOK_UNDELIVERABLE_URL", "SUREHOOK_UNDELIVERABLE_RETRY_URL", "SUREHOOK_SLOT_QUEUE_URL", "SUREHOOK_OVERFLOW_QUEUE_URL", "SUREHOOK_COALESCE_QUEUE_URL",
 	} {
-		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/"+queue) // the name tells the lane
+		env = append(env, queue+"=https://sqs.us-east-1.amazonaws.com/123456789012/"+queue) // the name tells the queue
 	}
 	return env
 }

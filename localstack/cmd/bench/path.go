@@ -25,7 +25,7 @@ const (
 	// rounds is the number of rounds of each row. The result is the median by CPU.
 	rounds = 3
 	// toWarm is the number of deliveries before the measured ones. 20 to each endpoint make it
-	// fast, so that its tasks stay on lane live.
+	// fast, so that its tasks stay on queue live.
 	toWarm = 400
 	// most is the number of messages of a batch, and of tenants.
 	most = 10
@@ -145,7 +145,7 @@ type round struct{ ingest, deliver usage.Usage }
 func (r round) cpu() float64 { return perThousand(r.ingest) + perThousand(r.deliver) }
 
 // run posts and delivers n events.
-func (d *deployed) run(ctx context.Context, l load, n int) (r round, lanes int, err error) {
+func (d *deployed) run(ctx context.Context, l load, n int) (r round, queues int, err error) {
 	before, err := d.ingest.used()
 	if err != nil {
 		return r, 0, err
@@ -167,7 +167,7 @@ func (d *deployed) run(ctx context.Context, l load, n int) (r round, lanes int, 
 	came := d.receiver.count.Load()
 	for sent := d.services.take(); len(sent) > 0; sent = d.services.take() {
 		for queue, messages := range sent {
-			lanes++
+			queues++
 			for batch := range slices.Chunk(mixed(messages), l.batch) {
 				if err := d.receive(ctx, queue, batch); err != nil {
 					return r, 0, err
@@ -182,7 +182,7 @@ func (d *deployed) run(ctx context.Context, l load, n int) (r round, lanes int, 
 	if came = d.receiver.count.Load() - came; came != int64(n) {
 		return r, 0, fmt.Errorf("%d of %d events came", came, n)
 	}
-	return r, lanes, nil
+	return r, queues, nil
 }
 
 // mixed returns the messages of all groups by turns, as a fair queue does.
@@ -210,12 +210,12 @@ func mixed(messages []message) []message {
 func (d *deployed) measure(ctx context.Context, l load) (round, error) {
 	var all []round
 	for range rounds {
-		r, lanes, err := d.run(ctx, l, perRound)
+		r, queues, err := d.run(ctx, l, perRound)
 		if err != nil {
 			return r, err
 		}
-		if lanes > 1 {
-			return r, errors.New("the tasks moved to another lane")
+		if queues > 1 {
+			return r, errors.New("the tasks moved to another queue")
 		}
 		all = append(all, r)
 	}

@@ -107,7 +107,7 @@ func TestDraw_showsEveryWidget(t *testing.T) {
 	for what, want := range map[string]string{
 		"the title, escaped":                          `>A &lt;title&gt; &amp; &quot;more&quot;</text>`,
 		"the rate of 3 delivered and 1 dead":          `font-size="34" fill="#16191f" text-anchor="start">75</text>`,
-		"the latest depth of the live lane":           `font-size="34" fill="#16191f" text-anchor="start">42</text>`,
+		"the latest depth of the live queue":          `font-size="34" fill="#16191f" text-anchor="start">42</text>`,
 		"a widget without values":                     `>from AWS, not on this machine</text>`,
 		"every widget, those without values included": `>Estimated cost per hour, list prices without free tiers</text>`,
 		"the alarms without their common prefix":      `>dead-letters</text>`,

@@ -43,30 +43,30 @@ func (w *simulation) coalescing(p *process, id hook.EndpointID) (may, mayNot boo
 	return may, mayNot || !s.deleted.IsZero()
 }
 
-// checkLane: a task is on a lane of its kind. Retries never go to the lane of first attempts,
-// and only a task sent on goes to the lanes of slots.
-func (w *simulation) checkLane(p *process, t hook.Task, lane hook.Lane) {
+// checkQueue: a task is on a queue of its kind. Retries never go to the queue of first attempts,
+// and only a task sent on goes to the queues of slots.
+func (w *simulation) checkQueue(p *process, t hook.Task, queue hook.Queue) {
 	together, alone := w.coalescing(p, t.Delivery.Endpoint)
 	first, replay := t.Attempt == 1, t.Delivery.Generation > 1
 	on := slices.ContainsFunc(p.batch, func(m memory.Message) bool { return m.Task.Nonce == t.Nonce })
 	right := false
-	switch lane {
-	case hook.LaneLive:
+	switch queue {
+	case hook.QueueLive:
 		// After conflicts of the list's read, the list may lack a new endpoint.
 		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt || t.Test())
-	case hook.LaneReplay:
+	case hook.QueueReplay:
 		right = p.maker() == ofReplays && first // of a delivery without a record, too: its first task is sent again
-	case hook.LaneSlot:
+	case hook.QueueSlot:
 		right = p.maker() == ofAttempts && on && alone
-	case hook.LaneOverflow:
+	case hook.QueueOverflow:
 		right = t.Slot && !on || p.maker() == ofAttempts && on // the endpoint may coalesce since: a probe moves there
-	case hook.LaneRetry:
+	case hook.QueueRetry:
 		right = p.maker() == ofAttempts && (on || alone) || p.maker() == ofParked
-	case hook.LaneCoalesce:
+	case hook.QueueCoalesce:
 		right = p.maker() != ofReplays && together
 	}
 	if !right {
-		w.fail(checkLane, "%s sends a task for attempt %d of %s to the lane %s", p.name, t.Attempt, t.Delivery, lane)
+		w.fail(checkQueue, "%s sends a task for attempt %d of %s to the queue %s", p.name, t.Attempt, t.Delivery, queue)
 	}
 }
 
