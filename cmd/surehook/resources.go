@@ -305,7 +305,7 @@ func (p *program) tenantOperations() []operation {
 		{
 			use: "portal-link TENANT", short: "Make a link to the portal that opens once; whoever opens it can act for the tenant", method: post, path: "/v1/tenants/{tenant}/portal-links",
 			body: []option{
-				{name: "ttl", usage: "lifetime of the link, 1m to 24h, default 1h", kind: text},
+				{name: "ttl", usage: "lifetime of the access that the link gives, 1m to 24h, default 1h; the link opens for 10 minutes at most", kind: text},
 				{name: "scopes", usage: "read, endpoints:write, replay or transformations; default all but the last", kind: list},
 			},
 		},

@@ -4616,7 +4616,7 @@ export interface components {
             next_cursor: string | null;
         };
         PortalLinkRequest: {
-            /** @description The lifetime of the link, 1m to 24h. Default: 1h. */
+            /** @description The lifetime of the access that the link gives, 1m to 24h. Default: 1h. The link itself opens for 10 minutes at most, see `open_until`. */
             ttl?: components["schemas"]["Duration"];
             /** @description Default: all but transformations. */
             scopes?: ("read" | "endpoints:write" | "replay" | "transformations")[];

@@ -37,6 +37,8 @@ func (p Policy) CheckURL(raw string) string {
 		return "is missing"
 	case len(raw) > hook.MaxURL:
 		return fmt.Sprintf("must be at most %d bytes", hook.MaxURL)
+	case !strings.Contains(raw, "/") && strings.Contains(raw, " "): // words, where an escaped space would help nobody
+		return "must be a URL such as https://example.com/hooks"
 	case strings.ContainsFunc(raw, func(r rune) bool { return r < '!' || r == 0x7f }):
 		return "must not contain spaces, line breaks or other control characters; write a space as %20"
 	case strings.ContainsFunc(raw, func(r rune) bool { return r > '~' }):

@@ -58,6 +58,7 @@ func TestPolicy_CheckURL(t *testing.T) {
 		{name: "the longest URL", url: "https://example.com/" + strings.Repeat("a", hook.MaxURL-20), want: fine},
 
 		{name: "nothing", url: "", want: "is missing"},
+		{name: "words", url: "not a url", want: badURL},
 		{name: "one byte too long", url: "https://example.com/" + strings.Repeat("a", hook.MaxURL-19), want: "must be at most 2048 bytes"},
 		{name: "http", url: "http://example.com/", want: scheme},
 		{name: "ftp", url: "ftp://example.com/", want: scheme},

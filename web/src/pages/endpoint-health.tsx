@@ -70,7 +70,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
                 onChange={setWindow}
               />
             </div>
-            <Figures tenant={tenant} id={e.id} health={h} window={w} inWindow={(t.windows[window] ?? window).toLowerCase()} />
+            <Figures tenant={tenant} id={e.id} health={h} window={w} inWindow={(t.inWindows[window] ?? window)} />
             {!h.complete && <p className="soft small">{t.lower}</p>}
             <LatencyChart of={activity.read.data} />
             <div className="split">

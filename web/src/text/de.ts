@@ -388,6 +388,7 @@ export const words: Part<Words> = {
     latency: 'Latenz',
     window: 'Zeitraum',
     windows: { '1h': 'Diese und die letzte Stunde', '24h': 'Letzte 24 Stunden' },
+    inWindows: { '1h': 'in dieser und der letzten Stunde', '24h': 'in den letzten 24 Stunden' },
     outcomes: 'Versuche nach Antwort',
     numbers: 'Versuche nach Nummer',
     slow: 'Langsam',
@@ -753,6 +754,7 @@ export const customer: Part<Words> = {
     dead: 'Gescheitert',
     parked: 'Wartend',
     windows: { '1h': 'Letzte zwei Stunden' },
+    inWindows: { '1h': 'in den letzten zwei Stunden' },
     circuits: { open: 'Scheitert', half_open: 'Scheitert' },
     circuitTexts: {
       open: 'Der Endpunkt scheitert immer wieder, deshalb warten neue Zustellungen. Wir versuchen ihn von selbst wieder.',
@@ -764,7 +766,7 @@ export const customer: Part<Words> = {
     resetTitle: 'Den Endpunkt jetzt wieder versuchen?',
     resetText: 'Alle wartenden Zustellungen gehen hinaus, einige zugleich.',
     resetDone: 'Die wartenden Zustellungen gehen hinaus',
-    historyEmpty: 'Noch ist nichts geschehen',
+    historyEmpty: 'Nichts in den letzten 90 Tagen',
     historyEmptyText: 'Hier sehen Sie, wann der Endpunkt langsam war, immer wieder scheiterte oder abgeschaltet wurde, und wann er sich erholte.',
     decisions: {
       'endpoint.slow': 'Langsam',

@@ -541,6 +541,7 @@ export const words = {
     latency: 'Latency',
     window: 'Window',
     windows: { '1h': 'This and the last hour', '24h': 'Last 24 hours' } as Record<string, string>,
+    inWindows: { '1h': 'this and the last hour', '24h': 'last 24 hours' } as Record<string, string>,
     mean: 'Mean time to delivery',
     now: 'now',
     open: 'open, of any age',
@@ -591,7 +592,7 @@ export const words = {
     resetDone: 'The circuit is closed',
     noAttempts: 'No attempts in this window',
     noAttemptsText: 'Send a test to see how the endpoint answers.',
-    historyEmpty: 'No notifications',
+    historyEmpty: 'No notifications in the last 90 days',
     historyEmptyText: 'Here you see when the endpoint was slow, failing or disabled, and when its circuit opened and closed.',
     decisions: {} as Record<string, string>, // by type without "surehook."
     lower: 'The counts are lower bounds.',
@@ -1042,6 +1043,7 @@ export const customer: Part<Words> = {
     dead: 'Failed',
     parked: 'Waiting',
     windows: { '1h': 'Last two hours', '24h': 'Last 24 hours' },
+    inWindows: { '1h': 'last two hours', '24h': 'last 24 hours' },
     slowText: 'The endpoint answers slowly: 5 % of the requests take longer than 2 s. Fewer requests are sent at once.',
     warned: (n) => `More than ${n} % of the deliveries failed. Above 50 % the endpoint is disabled.`,
     circuits: { open: 'Failing', half_open: 'Failing' },
@@ -1055,7 +1057,7 @@ export const customer: Part<Words> = {
     resetTitle: 'Try the endpoint again now?',
     resetText: 'All waiting deliveries go out, a few at a time.',
     resetDone: 'The waiting deliveries go out',
-    historyEmpty: 'Nothing happened yet',
+    historyEmpty: 'Nothing in the last 90 days',
     historyEmptyText: 'Here you see when the endpoint was slow, kept failing or was disabled, and when it recovered.',
     decisions: {
       'endpoint.slow': 'Slow',

@@ -25,7 +25,7 @@ export function Time({ at }: { at: string }) {
   )
 }
 
-/** When something began, to the hour or the day, with the exact time on hover. */
+/** When something began, to the minute, with the exact time on hover. */
 export function Since({ at }: { at: string }) {
   return (
     <time dateTime={at} title={exact(at)}>
