@@ -440,6 +440,18 @@ check_settings() {
 	[ -z "$lost" ] || fail "$stack has settings that this deployment does not have:$lost. Put them into the settings, or drop them: --drop \"${lost# }\" (make deploy DROP=\"${lost# }\")"
 }
 
+# check_key refuses another sealing key: a setting of CDK is in the template.
+check_key() {
+	local key set now
+	set=$(cloudformation describe-stacks --query "Stacks[0].Parameters[?ParameterKey=='SealingKey'].ParameterValue" --output text)
+	case " ${parameters[*]-}" in
+	*" SealingKey="*) key=$(given SealingKey) ;;
+	*) key=$(sed -n '/^  "KeyArn": {/,/^  }/s/^   "Value": "\(arn:[^"]*\)".*/\1/p' "$template") && set='' ;;
+	esac
+	now=$(cloudformation describe-stacks --query "Stacks[0].Outputs[?OutputKey=='KeyArn'].OutputValue" --output text)
+	[ -z "$key$set" ] || [ "$key" = "$now" ] || fail "$now sealed the secrets of $stack, and no other key opens them: the sealing key cannot change"
+}
+
 in_capitals() { sed 's/\([a-z]\)\([A-Z]\)/\1_\2/g' | tr '[:lower:]' '[:upper:]'; }
 
 kept=surehook/stacks/$stack
@@ -476,7 +488,7 @@ answers() {
 # The parameters that the stack has.
 before=" $([ -n "$creation" ] || cloudformation describe-stacks --query 'Stacks[0].Parameters[].ParameterKey' --output text | tr -s '\t\n' '  ') "
 preflight
-[ -n "$creation" ] || check_settings
+[ -n "$creation" ] || { check_settings && check_key; }
 [ -z "$check" ] || exit 0
 case "$status" in
 ROLLBACK_COMPLETE | ROLLBACK_FAILED | CREATE_FAILED) remove_failed_stack ;;

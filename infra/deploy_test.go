@@ -48,6 +48,8 @@ case "$1 $2 $*" in
 *"describe-stacks"*"Stacks[0].Parameters"*) echo '[{"ParameterKey":"PortalName","ParameterValue":"A shop"}]' ;;
 *"describe-stacks"*"Tags[].[Key,Value]"*) printf 'team\tweb shop\nsurehook:environment\tprod\n' ;;
 *"describe-stacks"*"Stacks[0].Tags"*) echo '[]' ;;
+*"describe-stacks"*"'SealingKey'"*) cat "$home/own_key" ;;
+*"describe-stacks"*KeyArn*) echo arn:aws:kms:eu-west-1:123456789012:key/1 ;;
 *"describe-stacks"*ApiUrl*) echo https://api ;;
 *"describe-stacks"*OutputKey,OutputValue*) printf 'ApiUrl\thttps://api\n' ;;
 *"get-template"*Settings*) echo "$(cat "$home/settings")" ;;
@@ -84,6 +86,7 @@ if [ -e "$home/fails" ]; then echo -n 500; else echo -n 403; fi
 // account is the state of the fake account before a deployment.
 type account struct {
 	status, tables, items, failing, ringing, quota, certificate, denied, groups string
+	ownKey                                                                      string // the value of SealingKey
 	settings, set                                                               string // names of settings of CDK, and of parameters with a value
 	changes                                                                     string // lines of each change set
 	back                                                                        string // lines of the change set that brings the version before back
@@ -103,7 +106,7 @@ func newDeployment(t *testing.T, a account, spoil string) deployment {
 	files := map[string]string{
 		"aws": fakeAccount, "curl": fakeCurl, "sleep": "#!/bin/sh\n", "status": a.status, "tables": a.tables, "items": a.items,
 		"failing": a.failing, "ringing": a.ringing, "quota": a.quota, "certificate": a.certificate, "denied": a.denied, "groups": a.groups,
-		"settings": a.settings, "set": a.set, "changes": a.changes, "back": a.back,
+		"settings": a.settings, "set": a.set, "own_key": a.ownKey, "changes": a.changes, "back": a.back,
 	}
 	for name, fallback := range map[string]string{"status": "none", "items": "0", "failing": "0", "quota": "1000\t1000", "certificate": "ISSUED"} {
 		if files[name] == "" {
@@ -274,12 +277,18 @@ func TestDeploy(t *testing.T) {
 		{name: "an unknown environment", args: []string{"--bucket", "assets", "--environment", "test"}, wantFail: true, says: []string{"no template surehook-test.template.json"}},
 		{name: "a stack whose name cannot be a prefix", args: []string{"--bucket", "assets", "--stack", "Hooks"}, wantFail: true, says: []string{"the stack Hooks is not"}},
 		{name: "a parameter that the script sets", args: []string{"--bucket", "assets", "AssetsPrefix=x"}, wantFail: true, says: []string{"AssetsPrefix comes from"}},
-		{name: "a parameter that the template does not have", args: []string{"--bucket", "assets", "PortalTitle=A shop"}, wantFail: true, says: []string{"surehook-prod.template.json has no parameter PortalTitle", "AlarmEmail ApiCertificate OidcIssuer PortalName"}},
+		{name: "a parameter that the template does not have", args: []string{"--bucket", "assets", "PortalTitle=A shop"}, wantFail: true, says: []string{"surehook-prod.template.json has no parameter PortalTitle", "AlarmEmail ApiCertificate OidcIssuer SealingKey PortalName"}},
 		{name: "an archive that is not there", args: []string{"--bucket", "assets"}, spoil: "no deliver.zip", wantFail: true, says: []string{"deliver.zip is missing"}},
 		{
 			name: "a role of CloudFormation, and topics for what it does", args: []string{"--bucket", "assets", "--role", "arn:aws:iam::123456789012:role/deploy", "--notify", "arn:aws:sns:eu-west-1:123456789012:a", "--notify", "arn:aws:sns:eu-west-1:123456789012:b"},
 			want: uploads + released("CREATE", " --role-arn arn:aws:iam::123456789012:role/deploy --notification-arns arn:aws:sns:eu-west-1:123456789012:a arn:aws:sns:eu-west-1:123456789012:b") + protects + asks,
 			says: []string{"arn:aws:iam::123456789012:role/deploy may make"},
+		},
+		{name: "another sealing key", account: account{status: "UPDATE_COMPLETE"}, args: []string{"--bucket", "assets", "SealingKey=arn:aws:kms:eu-west-1:123456789012:key/2"}, wantFail: true, says: []string{"key/1 sealed the secrets"}},
+		{name: "no sealing key any more", account: account{status: "UPDATE_COMPLETE", ownKey: "arn:aws:kms:eu-west-1:123456789012:key/1"}, args: []string{"--bucket", "assets", "SealingKey="}, wantFail: true, says: []string{"key/1 sealed the secrets"}},
+		{
+			name: "the same sealing key", account: account{status: "UPDATE_COMPLETE", ownKey: "arn:aws:kms:eu-west-1:123456789012:key/1"}, args: []string{"--bucket", "assets", "SealingKey=arn:aws:kms:eu-west-1:123456789012:key/1"},
+			want: keeps + uploads + released("UPDATE", alarmsWatch) + protects + asks,
 		},
 		{name: "a tag without a name", args: []string{"--bucket", "assets", "--tag", "web"}, wantFail: true, says: []string{"web is not a tag"}},
 		{name: "a spoiled download", args: []string{"--bucket", "assets"}, spoil: "deliver.zip", wantFail: true, says: []string{"download the release again"}},
@@ -485,6 +494,9 @@ func unpackRelease(t *testing.T, spoil string) string {
    "Type": "String"
   },
   "OidcIssuer": {
+   "Type": "String"
+  },
+  "SealingKey": {
    "Type": "String"
   },
   "PortalName": {

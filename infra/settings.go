@@ -100,6 +100,10 @@ func (s settings) apply(env *surehook.Environment) error {
 	env.AlarmEmail, env.Traces, env.Validation = s["ALARM_EMAIL"], s["TRACES"], s["VALIDATION"]
 	env.Events = surehook.EventBus{Bus: s["EVENT_BUS"], Pattern: s["EVENT_PATTERN"], TenantPath: s["TENANT_PATH"]}
 	env.Producers = s.list("PRODUCERS")
+	env.SealingKey, env.PermissionsBoundary = s["SEALING_KEY"], s["PERMISSIONS_BOUNDARY"]
+	if days := s.number("LOG_DAYS"); days != 0 {
+		env.LogDays = days
+	}
 	env.EndpointsPerHost, env.Ownership = s.number("ENDPOINTS_PER_HOST"), s["OWNERSHIP"]
 	env.Senders, env.FixedZones = s.list("SENDERS"), s.number("FIXED")
 	for _, one := range s.list("FIXED_ALLOCATIONS") {

@@ -175,14 +175,9 @@ func routeSettings(t Throttle) map[string]any {
 // name. The stage is a plain CloudFormation resource: CDK's own stage has no
 // settings per route and no free access log format.
 func newStage(p plan, api awsapigatewayv2.HttpApi) (awsapigatewayv2.CfnStage, awslogs.ILogGroup) {
-	logs := awslogs.NewLogGroup(p.Construct, jsii.String("AccessLogs"), &awslogs.LogGroupProps{
-		// API Gateway adds each group outside /aws/vendedlogs to one resource
-		// policy of the account. That policy is full after some dozens of
-		// groups.
-		LogGroupName:  jsii.String("/aws/vendedlogs/apigateway/" + p.Prefix),
-		Retention:     p.Environment.LogRetention,
-		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
-	})
+	// API Gateway adds each group outside /aws/vendedlogs to one resource policy of the account.
+	// That policy is full after some dozens of groups.
+	logs := newLogs(p.Construct, "AccessLogs", "/aws/vendedlogs/apigateway/"+p.Prefix, p)
 	stage := awsapigatewayv2.NewCfnStage(p.Construct, jsii.String("Stage"), &awsapigatewayv2.CfnStageProps{
 		ApiId:      api.ApiId(),
 		StageName:  jsii.String("$default"),

@@ -6,8 +6,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
-
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
@@ -24,11 +22,17 @@ type Environment struct {
 	// Retention is the lifetime of events, deliveries and attempts in the
 	// table.
 	Retention time.Duration
-	// LogRetention is the lifetime of log lines.
-	LogRetention awslogs.RetentionDays
+	// LogDays is the lifetime of log lines, in days that CloudWatch takes, such as 30 or 90.
+	LogDays int
 	// Protected data outlives the stack: the table refuses deletion, and
 	// CloudFormation retains the table and the sealing key.
 	Protected bool
+	// SealingKey is the ARN of a KMS key of yours that seals the endpoints' secrets, in the stack's
+	// region; empty for a key that the stack makes. It can never change: nothing else opens what it
+	// sealed. Its policy must let the account's roles use it.
+	SealingKey string
+	// PermissionsBoundary is the ARN of a policy that bounds every role of the stack; empty for none.
+	PermissionsBoundary string
 	// PointInTimeRecovery keeps 35 days of backups of the table.
 	PointInTimeRecovery bool
 	// WarmThroughput is the throughput of a new table from the first second.
@@ -310,11 +314,11 @@ const day = 24 * time.Hour
 // environments returns all environments. The local environment gets localArch.
 func environments(localArch string) []Environment {
 	dev := Environment{
-		Name:         "dev",
-		Retention:    30 * day,
-		LogRetention: awslogs.RetentionDays_ONE_WEEK,
-		Throttles:    throttles(50, 5, 5, 25),
-		Concurrency:  Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
+		Name:        "dev",
+		Retention:   30 * day,
+		LogDays:     7,
+		Throttles:   throttles(50, 5, 5, 25),
+		Concurrency: Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
 		Thresholds: Thresholds{
 			DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 90,
 			IngestErrors: 5, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
@@ -324,21 +328,21 @@ func environments(localArch string) []Environment {
 	}
 
 	staging := dev
-	staging.Name, staging.Retention, staging.LogRetention = "staging", 90*day, awslogs.RetentionDays_ONE_MONTH
+	staging.Name, staging.Retention, staging.LogDays = "staging", 90*day, 30
 	staging.PointInTimeRecovery = true
 	staging.Throttles = throttles(200, 10, 10, 50)
 	staging.Concurrency = Concurrency{Events: 5, Live: 20, Retry: 10, Replay: 5, Slots: 50, Coalesce: 5, Circuits: 10, ReplayJobs: 5, FixedSender: 75, Account: 1000}
 	staging.Thresholds.SuccessRate, staging.Thresholds.IngestErrors = 95, 1
 
 	prod := staging
-	prod.Name, prod.LogRetention = "prod", awslogs.RetentionDays_THREE_MONTHS
+	prod.Name, prod.LogDays = "prod", 90
 	prod.Protected, prod.Archive = true, true
 	prod.Throttles = throttles(1000, 50, 10, 50)
 	prod.Concurrency = Concurrency{Events: 20, Live: 200, Retry: 100, Replay: 50, Slots: 200, Coalesce: 20, Circuits: 20, ReplayJobs: 10, FixedSender: 230, Account: 1000}
 	prod.Thresholds = Thresholds{DeadLettersPerHour: 100, OldestPending: 30 * time.Minute, SuccessRate: 95} // the others alarm at the first
 
 	local := dev
-	local.Name, local.LogRetention = "local", awslogs.RetentionDays_ONE_DAY
+	local.Name, local.LogDays = "local", 1
 	local.Throttles = throttles(1000, 50, 100, 100)
 	local.Concurrency = Concurrency{Events: 2, Live: 4, Retry: 2, Replay: 2, Slots: 10, Coalesce: 2, Circuits: 2, ReplayJobs: 2, FixedSender: 15, Account: 1000}
 	local.Thresholds = Thresholds{DeadLettersPerHour: 10, OldestPending: 30 * time.Minute, SuccessRate: 95}

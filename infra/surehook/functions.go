@@ -9,12 +9,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
@@ -221,12 +219,7 @@ func memoryLimit(memory int) string { return strconv.Itoa(memory*3/4) + "MiB" }
 
 func newFunction(scope constructs.Construct, id string, p plan, f functionProps) awslambda.Function {
 	name, folder := p.Prefix+"-"+f.name, cmp.Or(f.folder, f.name)
-	logs := awslogs.NewLogGroup(scope, jsii.String(id+"Logs"), &awslogs.LogGroupProps{
-		LogGroupName: jsii.String("/aws/lambda/" + name),
-		Retention:    p.Environment.LogRetention,
-		// A retained group would block a new stack with the same name.
-		RemovalPolicy: awscdk.RemovalPolicy_DESTROY,
-	})
+	logs := newLogs(scope, id+"Logs", "/aws/lambda/"+name, p)
 	// Lambda's managed policy would allow writes to every log group.
 	role := awsiam.NewRole(scope, jsii.String(id+"Role"), &awsiam.RoleProps{
 		Description: jsii.String("Permissions of the function " + name),

@@ -2,6 +2,8 @@ package surehook
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
@@ -18,6 +20,10 @@ import (
 type release struct {
 	bucket awss3.IBucket
 	folder string
+
+	makesKey   awscdk.CfnCondition // the stack makes the sealing key
+	hasLogDays awscdk.CfnCondition
+	logDays    string // a parameter
 }
 
 func (r *release) code(function string) awslambda.Code {
@@ -55,10 +61,21 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	}
 	domain := parameter{name: "ApiDomain", about: "A domain name for the API, which is then its only name", pattern: `[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+`, longest: maxDomain}.in(stack)
 	certificate := parameter{name: "ApiCertificate", about: "The ARN of the domain's ACM certificate, in the region of the stack", pattern: `arn:aws[a-z-]*:acm:.+`}.in(stack)
+	key := parameter{name: "SealingKey", about: "The ARN of a KMS key of yours for the endpoints' secrets; never changes after the creation", pattern: `arn:aws[a-z-]*:kms:[^:]+:[0-9]+:key/.+`}.in(stack)
+	boundary := parameter{name: "PermissionsBoundary", about: "The ARN of a policy that bounds every role", pattern: `arn:aws[a-z-]*:iam::[^:]+:policy/.+`}.in(stack)
+	days := parameter{name: "LogDays", about: "The lifetime of log lines in days; empty for that of the environment", pattern: strings.Trim(strings.Join(strings.Fields(fmt.Sprint(logDays)), "|"), "[]")}.in(stack)
+	// The validation of CDK takes the empty defaults where a condition keeps them away.
+	for _, id := range []string{"F3012", "F3033", "W1001", "W3030"} {
+		awscdk.Validations_Of(stack).Acknowledge(&awscdk.Acknowledgment{Id: jsii.String("CloudFormation-Validate::" + id), Reason: jsii.String("a condition keeps the empty default away")})
+	}
+	props.release.makesKey = awscdk.NewCfnCondition(stack, jsii.String("MakesKey"), &awscdk.CfnConditionProps{Expression: awscdk.Fn_ConditionEquals(key, jsii.String(""))})
+	props.release.hasLogDays, props.release.logDays = isSet(stack, "HasLogDays", days), *days
 	email := parameter{name: "AlarmEmail", about: "An address for the alarms", pattern: `[^@\s]+@[^@\s]+`}.in(stack)
 
 	props.Prefix = *awscdk.Aws_STACK_NAME()
 	props.Environment.AlarmEmail = ""
+	props.Environment.SealingKey = *key
+	props.Environment.PermissionsBoundary = *awscdk.Fn_ConditionIf(isSet(stack, "HasPermissionsBoundary", boundary).LogicalId(), boundary, awscdk.Aws_NO_VALUE()).ToString()
 	props.Environment.Domain = Domain{Name: *domain, CertificateARN: *certificate}
 	s, err := New(stack, within, props)
 	if err != nil {

@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
@@ -24,6 +25,7 @@ func TestNewRelease_equal(t *testing.T) {
 		"PortalName": custom.Portal.Name, "PortalAccent": custom.Portal.Accent, "PortalLogo": custom.Portal.Logo, "PortalEmbedders": custom.Portal.Embedders[0],
 		"OidcIssuer": custom.SignIn.Issuer, "OidcClientId": custom.SignIn.ClientID, "OidcRoles": custom.SignIn.Roles, "OidcClaim": custom.SignIn.Claim,
 		"OidcScopes": custom.SignIn.Scopes, "OidcOrigins": custom.SignIn.Origins[0],
+		"SealingKey": custom.SealingKey, "PermissionsBoundary": custom.PermissionsBoundary, "LogDays": "365",
 	}
 	tests := []struct {
 		name   string
@@ -77,6 +79,8 @@ func deployed(tpl template, parameters map[string]string) map[string]any {
 			delete(e, "Metadata")
 			properties, _ := e["Properties"].(map[string]any)
 			switch e["Type"] {
+			case "AWS::Logs::LogGroup":
+				properties["RetentionInDays"] = fmt.Sprint(properties["RetentionInDays"])
 			case "AWS::Lambda::Function":
 				delete(properties, "Code")
 				variables, _ := resource{Properties: properties}.at("Environment", "Variables").(map[string]any)
@@ -94,11 +98,15 @@ type deployment struct {
 	conditions map[string]any
 }
 
-// holds evaluates a condition of the form {"Fn::Not": [{"Fn::Equals": [value, other]}]}.
+// holds evaluates a condition of the form {"Fn::Equals": [value, other]}, or {"Fn::Not": [{"Fn::Equals": ...}]}.
 func (d deployment) holds(name string) bool {
-	not, _ := d.conditions[name].(map[string]any)["Fn::Not"].([]any)
-	equals, _ := not[0].(map[string]any)["Fn::Equals"].([]any)
-	return d.value(equals[0]) != d.value(equals[1])
+	condition, _ := d.conditions[name].(map[string]any)
+	not, negated := condition["Fn::Not"].([]any)
+	if negated {
+		condition, _ = not[0].(map[string]any)
+	}
+	equals, _ := condition["Fn::Equals"].([]any)
+	return (d.value(equals[0]) == d.value(equals[1])) != negated
 }
 
 // value returns v with the references to parameters, Fn::If and Fn::Join evaluated.
@@ -128,6 +136,9 @@ func (d deployment) value(v any) any {
 		out := map[string]any{}
 		for name, value := range v {
 			out[name] = d.value(value)
+			if ref, ok := out[name].(map[string]any); ok && ref["Ref"] == "AWS::NoValue" {
+				delete(out, name)
+			}
 		}
 		return out
 	}
@@ -228,18 +239,21 @@ func TestNewRelease_values(t *testing.T) {
 	t.Parallel()
 
 	tests := map[string]struct{ good, bad []string }{
-		"ApiDomain":         {good: []string{"", "hooks.example.com"}, bad: []string{"https://hooks.example.com", "hooks.example.com/", "hooks"}},
-		"Validation":        {good: []string{"off", "reject"}, bad: []string{"", "Reject"}},
-		"EndpointsPerHost":  {good: []string{"", "20"}, bad: []string{"0", "-1", "many"}},
-		"SignatureProfiles": {good: []string{"", acmeProfiles}, bad: []string{"profiles.json"}},
-		"Signatures":        {good: []string{"", "standard", "standard,acme"}, bad: []string{"standard, acme", "a,b,c"}},
-		"PortalAccent":      {good: []string{"", "#0b7285"}, bad: []string{"0b7285", "#fff"}},
-		"PortalLogo":        {good: []string{"", "https://app.example.com/logo.svg", "data:image/png;base64,AAAA"}, bad: []string{"http://app.example.com/logo.svg", "data:text/html;base64,AAAA"}},
-		"PortalEmbedders":   {good: []string{"", "https://app.example.com", "https://*.example.com,https://b.example:8443"}, bad: []string{"https://app.example.com/", "app.example.com", "https://a.example, https://b.example"}},
-		"OidcIssuer":        {good: []string{"", "https://id.example.com/realms/shop"}, bad: []string{"id.example.com", "https://id.example.com?x=1", "https://u@id.example.com"}},
-		"OidcRoles":         {good: []string{"", "operator=ops", " operator = ops ; support=a b;support=CN=x,OU=y;"}, bad: []string{"operator", "operator=", "admin=ops", "operators=ops", "operator=ops,support=desk;=x"}},
-		"OidcScopes":        {good: []string{"", "openid", "openid groups", "email openid"}, bad: []string{"email", "openids"}},
-		"OidcOrigins":       {good: []string{"", "https://token.example.com"}, bad: []string{"https://token.example.com/"}},
+		"ApiDomain":           {good: []string{"", "hooks.example.com"}, bad: []string{"https://hooks.example.com", "hooks.example.com/", "hooks"}},
+		"Validation":          {good: []string{"off", "reject"}, bad: []string{"", "Reject"}},
+		"SealingKey":          {good: []string{"", "arn:aws:kms:eu-central-1:123456789012:key/1"}, bad: []string{"alias/shop", "arn:aws:kms:eu-central-1:123456789012:alias/shop"}},
+		"PermissionsBoundary": {good: []string{"", "arn:aws:iam::123456789012:policy/bounds", "arn:aws:iam::aws:policy/PowerUserAccess"}, bad: []string{"bounds", "arn:aws:iam::123456789012:role/bounds"}},
+		"LogDays":             {good: []string{"", "1", "365"}, bad: []string{"2", "0", "1,3", "365 days"}},
+		"EndpointsPerHost":    {good: []string{"", "20"}, bad: []string{"0", "-1", "many"}},
+		"SignatureProfiles":   {good: []string{"", acmeProfiles}, bad: []string{"profiles.json"}},
+		"Signatures":          {good: []string{"", "standard", "standard,acme"}, bad: []string{"standard, acme", "a,b,c"}},
+		"PortalAccent":        {good: []string{"", "#0b7285"}, bad: []string{"0b7285", "#fff"}},
+		"PortalLogo":          {good: []string{"", "https://app.example.com/logo.svg", "data:image/png;base64,AAAA"}, bad: []string{"http://app.example.com/logo.svg", "data:text/html;base64,AAAA"}},
+		"PortalEmbedders":     {good: []string{"", "https://app.example.com", "https://*.example.com,https://b.example:8443"}, bad: []string{"https://app.example.com/", "app.example.com", "https://a.example, https://b.example"}},
+		"OidcIssuer":          {good: []string{"", "https://id.example.com/realms/shop"}, bad: []string{"id.example.com", "https://id.example.com?x=1", "https://u@id.example.com"}},
+		"OidcRoles":           {good: []string{"", "operator=ops", " operator = ops ; support=a b;support=CN=x,OU=y;"}, bad: []string{"operator", "operator=", "admin=ops", "operators=ops", "operator=ops,support=desk;=x"}},
+		"OidcScopes":          {good: []string{"", "openid", "openid groups", "email openid"}, bad: []string{"email", "openids"}},
+		"OidcOrigins":         {good: []string{"", "https://token.example.com"}, bad: []string{"https://token.example.com/"}},
 	}
 	parameters := templateOf(t, "released prod").Parameters
 	for name, tt := range tests {

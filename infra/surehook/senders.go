@@ -55,6 +55,7 @@ func NewSenders(scope constructs.Construct, props Props) ([]awscdk.Stack, error)
 		newFunction(stack, "Sender", plan{Props: props, settings: env.settings()}, functionProps{
 			name: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNothing,
 		})
+		boundRoles(stack, env)
 		checkRules(stack)
 		stacks = append(stacks, stack)
 	}

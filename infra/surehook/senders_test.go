@@ -45,6 +45,24 @@ func TestSenders(t *testing.T) {
 	}
 }
 
+// A boundary bounds every role, those of the senders, too.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+
+	custom := customised()
+	for _, name := range []string{"custom", "surehook-custom-sender-us-east-1"} {
+		roles := templateOf(t, name).all("AWS::IAM::Role")
+		if len(roles) == 0 {
+			t.Errorf("%s has no role", name)
+		}
+		for id, role := range roles {
+			if got := role.at("PermissionsBoundary"); got != custom.PermissionsBoundary {
+				t.Errorf("the role %s of %s has the boundary %v; want %s", id, name, got, custom.PermissionsBoundary)
+			}
+		}
+	}
+}
+
 // Deliver may invoke the senders of the environment, by name, and no other function. So may
 // manage, where an endpoint needs a proof of ownership.
 func TestSenders_invoked(t *testing.T) {

@@ -168,6 +168,7 @@ func customised() Environment {
 	env.Destinations = "/surehook/"
 	env.Events = EventBus{Bus: "default", Pattern: `{"source":["com.example.orders"]}`}
 	env.SignatureProfiles, env.Signatures = acmeProfiles, []string{"standard", "acme"}
+	env.SealingKey, env.PermissionsBoundary, env.LogDays = "arn:aws:kms:eu-central-1:123456789012:key/1", "arn:aws:iam::123456789012:policy/bounds", 365
 	env.EndpointsPerHost, env.Ownership = 20, names.OwnershipChallenge
 	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Producers = []string{"arn:aws:iam::210987654321:role/shop"}

@@ -120,6 +120,7 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	if err := checkVariables(p.Construct, nil); err != nil {
 		return Surehook{}, fmt.Errorf("make %s: %w", id, err)
 	}
+	boundRoles(p.Construct, env)
 	suppress(p.Construct, suppressions(prefix, env))
 	if props.Version != "" {
 		// A tag on the table would touch it at each release.
@@ -142,6 +143,13 @@ func permitProducers(queue awssqs.Queue, producers []string) {
 		queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
 			Principals: &[]awsiam.IPrincipal{awsiam.NewArnPrincipal(&arn)}, Actions: jsii.Strings("sqs:SendMessage"), Resources: &[]*string{queue.QueueArn()},
 		}))
+	}
+}
+
+// boundRoles bounds every role in the scope.
+func boundRoles(scope constructs.Construct, env Environment) {
+	if env.PermissionsBoundary != "" {
+		awsiam.PermissionsBoundary_Of(scope).Apply(awsiam.ManagedPolicy_FromManagedPolicyArn(scope, jsii.String("Boundary"), &env.PermissionsBoundary))
 	}
 }
 

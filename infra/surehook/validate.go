@@ -36,6 +36,9 @@ func (e Environment) Validate() error {
 	for _, arn := range e.Producers {
 		f.add(!principalARN.MatchString(arn), "the producer %q is not the ARN of an account's root, a role or a user", arn)
 	}
+	f.add(e.SealingKey != "" && !isARN(e.SealingKey, "kms"), "the sealing key %q is not the ARN of a KMS key", e.SealingKey)
+	f.add(e.PermissionsBoundary != "" && !isARN(e.PermissionsBoundary, "iam"), "the permissions boundary %q is not the ARN of a policy", e.PermissionsBoundary)
+	e.checkLogs(&f)
 	e.WarmThroughput.check(&f)
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
@@ -153,6 +156,12 @@ func (d Domain) check(f *faults) {
 		f.add(!strings.HasPrefix(d.CertificateARN, "arn:") && !strings.Contains(d.CertificateARN, "${Token["),
 			"the certificate %q is not an ARN", d.CertificateARN)
 	}
+}
+
+// isARN reports whether the text is an ARN of the service, or a value that CloudFormation knows.
+func isARN(text, service string) bool {
+	parts := strings.Split(text, ":")
+	return strings.Contains(text, "${Token[") || len(parts) > 5 && parts[0] == "arn" && parts[2] == service
 }
 
 // faults collects all faults of a value for one error.

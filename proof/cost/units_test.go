@@ -148,7 +148,7 @@ func TestConstants(t *testing.T) {
 	for file, wants := range map[string][]string{
 		"internal/delivery/egress/client.go": {"idleTimeout        = 4 * time.Second"},
 		"functions/internal/lambdafn/sdk.go": {"idleTimeout = 20 * time.Second"},
-		"infra/surehook/environments.go":     {"staging.Retention, staging.LogRetention = \"staging\", 90*day"},
+		"infra/surehook/environments.go":     {"staging.Retention, staging.LogDays = \"staging\", 90*day"},
 		"infra/surehook/validate.go":         {"initialReadUnits  = 12_000", "initialWriteUnits = 4_000"},
 	} {
 		source, err := os.ReadFile("../../" + file)
