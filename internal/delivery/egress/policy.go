@@ -22,6 +22,7 @@ import (
 	"code.dny.dev/ssrf"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/private"
 )
 
 // Policy decides about addresses. The zero Policy is strict: https to public
@@ -40,6 +41,9 @@ type Policy struct {
 	// CheckURL refuses them: a delivery to the API could create more events than the one
 	// delivered.
 	Own []string
+	// Private allows what its list allows, and nothing else: no public address, and no loopback.
+	// nil: the policy above.
+	Private *private.List
 }
 
 // lambdaPort is the port of the runtime API in the sandboxes of Lambda.
@@ -54,12 +58,14 @@ const (
 	VerdictReserved           // no address of the public internet
 	VerdictPort               // a public address, but a port that is not for webhooks
 	VerdictRuntimeAPI         // the Lambda runtime API: source of events and credentials
+	VerdictUnlisted           // outside of the list of private receivers
 )
 
 // String returns the verdict for logs.
 func (v Verdict) String() string {
 	return hook.Names[Verdict]{
 		VerdictAllowed: "allowed", VerdictReserved: "reserved address", VerdictPort: "port", VerdictRuntimeAPI: "runtime API",
+		VerdictUnlisted: "not listed",
 	}.Of(v)
 }
 
@@ -71,6 +77,8 @@ func (p Policy) Judge(addr netip.AddrPort) Verdict {
 	switch {
 	case p.isRuntimeAPI(addr):
 		return VerdictRuntimeAPI
+	case p.Private != nil:
+		return listed(p.Private.Allows(ip.String(), addr))
 	case p.Loopback && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "":
 		return VerdictAllowed
 	case !isPublic(ip):
@@ -80,8 +88,11 @@ func (p Policy) Judge(addr netip.AddrPort) Verdict {
 }
 
 // judgeFor decides about the address of a host: Judge, and the private addresses of
-// Host.
+// Host. A list also decides about the host.
 func (p Policy) judgeFor(host string, addr netip.AddrPort) Verdict {
+	if p.Private != nil && !p.isRuntimeAPI(addr) {
+		return listed(p.Private.Allows(host, addr))
+	}
 	if v := p.Judge(addr); v != VerdictReserved {
 		return v
 	}
@@ -91,9 +102,16 @@ func (p Policy) judgeFor(host string, addr netip.AddrPort) Verdict {
 	return VerdictReserved
 }
 
+func listed(allowed bool) Verdict {
+	if allowed {
+		return VerdictAllowed
+	}
+	return VerdictUnlisted
+}
+
 // isHost reports whether the host is the one extra host of the local stack.
 func (p Policy) isHost(host string) bool {
-	return p.Loopback && p.Host != "" && strings.EqualFold(host, p.Host)
+	return p.Loopback && p.Private == nil && p.Host != "" && strings.EqualFold(host, p.Host)
 }
 
 // isRuntimeAPI reports whether the address leads to the Lambda runtime API. On loopback it

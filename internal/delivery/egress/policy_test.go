@@ -2,6 +2,8 @@ package egress_test
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"testing"
 
 	"surehook.example/surehook/internal/delivery/egress"
@@ -88,6 +90,18 @@ func TestPolicy_Judge(t *testing.T) {
 			if got := tt.policy.Judge(netip.MustParseAddrPort(tt.addr)); got != tt.want {
 				t.Errorf("%+v.Judge(%s) = %s; want %s", tt.policy, tt.addr, got, tt.want)
 			}
+			private := tt.policy
+			private.Private = everything(t)
+			want := egress.VerdictUnlisted
+			switch {
+			case tt.want == egress.VerdictRuntimeAPI:
+				want = tt.want
+			case slices.ContainsFunc([]string{"10.", "172.17.", "192.168."}, func(prefix string) bool { return strings.HasPrefix(tt.addr, prefix) }): // all ports are listed
+				want = egress.VerdictAllowed
+			}
+			if got := private.Judge(netip.MustParseAddrPort(tt.addr)); got != want {
+				t.Errorf("Judge(%s) of a private endpoint = %s; want %s", tt.addr, got, want)
+			}
 		})
 	}
 }
@@ -111,6 +125,7 @@ func TestVerdict_String(t *testing.T) {
 		egress.VerdictReserved:   "reserved address",
 		egress.VerdictPort:       "port",
 		egress.VerdictRuntimeAPI: "runtime API",
+		egress.VerdictUnlisted:   "not listed",
 	}
 	for v, text := range want {
 		if got := v.String(); got != text {

@@ -118,6 +118,15 @@ func TestPolicy_Judge_bothBoundariesOfEverySpecialBlock(t *testing.T) {
 					if got := p.Judge(netip.AddrPortFrom(edge.ip, 443)); got != want {
 						t.Errorf("%+v.Judge(%s) = %s; want %s", p, edge.ip, got, want)
 					}
+					// To a private endpoint the public internet is closed, and of the special blocks those of
+					// private networks alone are open.
+					p.Private, want = everything(t), egress.VerdictUnlisted
+					if slices.ContainsFunc(privateBlocks, func(block string) bool { return netip.MustParsePrefix(block).Contains(edge.ip) }) {
+						want = egress.VerdictAllowed
+					}
+					if got := p.Judge(netip.AddrPortFrom(edge.ip, 443)); got != want {
+						t.Errorf("Judge(%s) of a private endpoint = %s; want %s", edge.ip, got, want)
+					}
 				}
 			}
 		})

@@ -105,10 +105,12 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 		return explainVerdict(p.Judge(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)))
 	case strings.HasSuffix(host, "."):
 		return "must not end its host with a dot"
-	case !strings.Contains(host, "."), isWithin(host, "internal"), isWithin(host, "local"):
+	case p.Private == nil && (!strings.Contains(host, ".") || isWithin(host, "internal") || isWithin(host, "local")):
 		return "must name a host of the public internet"
 	case len(host) > maxHost, !hostName.MatchString(host):
 		return "must have a valid host name"
+	case p.Private != nil:
+		return explainVerdict(listed(p.Private.AllowsName(host, port)))
 	}
 	return explainVerdict(judgePort(port))
 }
@@ -132,6 +134,8 @@ func explainVerdict(v Verdict) string {
 		return ""
 	case VerdictPort:
 		return "must use port 443, 8443, 80 or 8080"
+	case VerdictUnlisted:
+		return "must lead to a host and port that the deployment lists for private receivers"
 	case VerdictReserved, VerdictRuntimeAPI:
 		return "must not lead to a private, loopback or otherwise reserved address"
 	}

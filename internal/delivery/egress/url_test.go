@@ -27,6 +27,7 @@ const (
 	private  = "must name a host of the public internet"
 	badName  = "must have a valid host name"
 	spaces   = "must not contain spaces, line breaks or other control characters; write a space as %20"
+	unlisted = "must lead to a host and port that the deployment lists for private receivers"
 	ascii    = "must have visible ASCII characters only; write an international host name in its xn-- form, and others as their bytes, such as %C3%A9"
 )
 
@@ -36,6 +37,7 @@ func TestPolicy_CheckURL(t *testing.T) {
 	label := strings.Repeat("a", 63)
 	tests := []struct {
 		name, url, want string
+		private         string // of a private endpoint, if it is none of below
 	}{
 		{name: "a plain URL", url: "https://example.com/hooks?a=b", want: fine},
 		{name: "no path", url: "https://example.com", want: fine},
@@ -103,7 +105,7 @@ func TestPolicy_CheckURL(t *testing.T) {
 		{name: "a full-width solidus", url: "https://example.com／@127.0.0.1/", want: ascii},
 		{name: "escaped full-width digits", url: "https://%EF%BC%91%EF%BC%92%EF%BC%97.0.0.a/", want: badName},
 		{name: "escaped full-width digits before a number", url: "https://%EF%BC%91%EF%BC%92%EF%BC%97.0.0.1/", want: plain},
-		{name: "an escaped ideographic full stop", url: "https://127%E3%80%820%E3%80%820%E3%80%821/", want: private},
+		{name: "an escaped ideographic full stop", url: "https://127%E3%80%820%E3%80%820%E3%80%821/", want: private, private: badName},
 		{name: "an escaped full-width full stop in a name", url: "https://metadata%EF%BC%8Eexample.com/", want: badName},
 		{name: "an escaped soft hyphen", url: "https://local%C2%ADhost.com/", want: badName},
 		{name: "an escaped dot", url: "https://127%2e0%2e0%2e1/", want: escape},
@@ -131,7 +133,7 @@ func TestPolicy_CheckURL(t *testing.T) {
 		{name: "instance metadata", url: "https://169.254.169.254/latest/meta-data/", want: reserved},
 		{name: "a private address", url: "https://10.0.0.1/", want: reserved},
 		{name: "the unspecified address", url: "https://0.0.0.0/", want: reserved},
-		{name: "the runtime API", url: "https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", want: reserved},
+		{name: "the runtime API", url: "https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", want: reserved, private: reserved},
 		{name: "IPv6 loopback", url: "https://[::1]/", want: reserved},
 		{name: "IPv6 loopback in full", url: "https://[0:0:0:0:0:0:0:1]/", want: reserved},
 		{name: "a mapped address", url: "https://[::ffff:127.0.0.1]/", want: reserved},
@@ -197,7 +199,7 @@ func TestPolicy_CheckURL(t *testing.T) {
 		{name: "a name under localhost", url: "https://app.localhost/", want: reserved},
 		{name: "localhost with a trailing dot", url: "https://localhost./", want: dot},
 		{name: "a name that only ends like localhost", url: "https://notlocalhost.com/", want: fine},
-		{name: "a single label", url: "https://intranet/", want: private},
+		{name: "a single label", url: "https://intranet/", want: private, private: badName},
 		{name: "internal", url: "https://metadata.google.internal/", want: private},
 		{name: "internal in upper case", url: "https://db.INTERNAL/", want: private},
 		{name: "mDNS", url: "https://printer.local/", want: private},
@@ -218,6 +220,19 @@ func TestPolicy_CheckURL(t *testing.T) {
 
 			if got := (egress.Policy{}).CheckURL(tt.url); got != tt.want {
 				t.Errorf("CheckURL(%q) = %q; want %q", tt.url, got, tt.want)
+			}
+			listed := tt.private
+			switch {
+			case listed != "":
+			case tt.want == fine, tt.want == ports, tt.want == reserved, tt.want == private:
+				listed = unlisted
+			default:
+				listed = tt.want // wrong forms are wrong for every endpoint
+			}
+			for _, p := range []egress.Policy{inside(t), {Loopback: true, Host: container, Private: inside(t).Private}} {
+				if got := p.CheckURL(tt.url); got != listed && (!p.Loopback || tt.want != scheme) {
+					t.Errorf("CheckURL(%q) of a private endpoint = %q; want %q", tt.url, got, listed)
+				}
 			}
 		})
 	}
