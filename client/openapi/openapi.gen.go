@@ -376,6 +376,7 @@ const (
 	CallerScopesEndpointsWrite  CallerScopes = "endpoints:write"
 	CallerScopesEventsWrite     CallerScopes = "events:write"
 	CallerScopesPortalWrite     CallerScopes = "portal:write"
+	CallerScopesPrivate         CallerScopes = "private"
 	CallerScopesRead            CallerScopes = "read"
 	CallerScopesReplay          CallerScopes = "replay"
 	CallerScopesTenantsRead     CallerScopes = "tenants:read"
@@ -394,6 +395,8 @@ func (e CallerScopes) Valid() bool {
 	case CallerScopesEventsWrite:
 		return true
 	case CallerScopesPortalWrite:
+		return true
+	case CallerScopesPrivate:
 		return true
 	case CallerScopesRead:
 		return true
@@ -920,14 +923,17 @@ func (e DestinationViewType) Valid() bool {
 
 // Defines values for EndpointEgress.
 const (
-	EndpointEgressFixed  EndpointEgress = "fixed"
-	EndpointEgressShared EndpointEgress = "shared"
+	EndpointEgressFixed   EndpointEgress = "fixed"
+	EndpointEgressPrivate EndpointEgress = "private"
+	EndpointEgressShared  EndpointEgress = "shared"
 )
 
 // Valid indicates whether the value is a known member of the EndpointEgress enum.
 func (e EndpointEgress) Valid() bool {
 	switch e {
 	case EndpointEgressFixed:
+		return true
+	case EndpointEgressPrivate:
 		return true
 	case EndpointEgressShared:
 		return true
@@ -1013,14 +1019,17 @@ func (e EndpointStatus) Valid() bool {
 
 // Defines values for EndpointCreateEgress.
 const (
-	EndpointCreateEgressFixed  EndpointCreateEgress = "fixed"
-	EndpointCreateEgressShared EndpointCreateEgress = "shared"
+	EndpointCreateEgressFixed   EndpointCreateEgress = "fixed"
+	EndpointCreateEgressPrivate EndpointCreateEgress = "private"
+	EndpointCreateEgressShared  EndpointCreateEgress = "shared"
 )
 
 // Valid indicates whether the value is a known member of the EndpointCreateEgress enum.
 func (e EndpointCreateEgress) Valid() bool {
 	switch e {
 	case EndpointCreateEgressFixed:
+		return true
+	case EndpointCreateEgressPrivate:
 		return true
 	case EndpointCreateEgressShared:
 		return true
@@ -1070,14 +1079,17 @@ func (e EndpointCreateSignatureSchemes) Valid() bool {
 
 // Defines values for EndpointDetailEgress.
 const (
-	EndpointDetailEgressFixed  EndpointDetailEgress = "fixed"
-	EndpointDetailEgressShared EndpointDetailEgress = "shared"
+	EndpointDetailEgressFixed   EndpointDetailEgress = "fixed"
+	EndpointDetailEgressPrivate EndpointDetailEgress = "private"
+	EndpointDetailEgressShared  EndpointDetailEgress = "shared"
 )
 
 // Valid indicates whether the value is a known member of the EndpointDetailEgress enum.
 func (e EndpointDetailEgress) Valid() bool {
 	switch e {
 	case EndpointDetailEgressFixed:
+		return true
+	case EndpointDetailEgressPrivate:
 		return true
 	case EndpointDetailEgressShared:
 		return true
@@ -1184,14 +1196,17 @@ func (e EndpointDetailStatus) Valid() bool {
 
 // Defines values for EndpointFieldsEgress.
 const (
-	EndpointFieldsEgressFixed  EndpointFieldsEgress = "fixed"
-	EndpointFieldsEgressShared EndpointFieldsEgress = "shared"
+	EndpointFieldsEgressFixed   EndpointFieldsEgress = "fixed"
+	EndpointFieldsEgressPrivate EndpointFieldsEgress = "private"
+	EndpointFieldsEgressShared  EndpointFieldsEgress = "shared"
 )
 
 // Valid indicates whether the value is a known member of the EndpointFieldsEgress enum.
 func (e EndpointFieldsEgress) Valid() bool {
 	switch e {
 	case EndpointFieldsEgressFixed:
+		return true
+	case EndpointFieldsEgressPrivate:
 		return true
 	case EndpointFieldsEgressShared:
 		return true
@@ -1346,14 +1361,17 @@ func (e EndpointSummaryStatus) Valid() bool {
 
 // Defines values for EndpointWithSecretEgress.
 const (
-	EndpointWithSecretEgressFixed  EndpointWithSecretEgress = "fixed"
-	EndpointWithSecretEgressShared EndpointWithSecretEgress = "shared"
+	EndpointWithSecretEgressFixed   EndpointWithSecretEgress = "fixed"
+	EndpointWithSecretEgressPrivate EndpointWithSecretEgress = "private"
+	EndpointWithSecretEgressShared  EndpointWithSecretEgress = "shared"
 )
 
 // Valid indicates whether the value is a known member of the EndpointWithSecretEgress enum.
 func (e EndpointWithSecretEgress) Valid() bool {
 	switch e {
 	case EndpointWithSecretEgressFixed:
+		return true
+	case EndpointWithSecretEgressPrivate:
 		return true
 	case EndpointWithSecretEgressShared:
 		return true
@@ -1489,6 +1507,7 @@ const (
 	KeyScopesEndpointsWrite  KeyScopes = "endpoints:write"
 	KeyScopesEventsWrite     KeyScopes = "events:write"
 	KeyScopesPortalWrite     KeyScopes = "portal:write"
+	KeyScopesPrivate         KeyScopes = "private"
 	KeyScopesRead            KeyScopes = "read"
 	KeyScopesReplay          KeyScopes = "replay"
 	KeyScopesTenantsRead     KeyScopes = "tenants:read"
@@ -1507,6 +1526,8 @@ func (e KeyScopes) Valid() bool {
 	case KeyScopesEventsWrite:
 		return true
 	case KeyScopesPortalWrite:
+		return true
+	case KeyScopesPrivate:
 		return true
 	case KeyScopesRead:
 		return true
@@ -1528,6 +1549,7 @@ const (
 	KeyCreateScopesEndpointsWrite  KeyCreateScopes = "endpoints:write"
 	KeyCreateScopesEventsWrite     KeyCreateScopes = "events:write"
 	KeyCreateScopesPortalWrite     KeyCreateScopes = "portal:write"
+	KeyCreateScopesPrivate         KeyCreateScopes = "private"
 	KeyCreateScopesRead            KeyCreateScopes = "read"
 	KeyCreateScopesReplay          KeyCreateScopes = "replay"
 	KeyCreateScopesTenantsRead     KeyCreateScopes = "tenants:read"
@@ -1546,6 +1568,8 @@ func (e KeyCreateScopes) Valid() bool {
 	case KeyCreateScopesEventsWrite:
 		return true
 	case KeyCreateScopesPortalWrite:
+		return true
+	case KeyCreateScopesPrivate:
 		return true
 	case KeyCreateScopesRead:
 		return true
@@ -1567,6 +1591,7 @@ const (
 	KeyWithTextScopesEndpointsWrite  KeyWithTextScopes = "endpoints:write"
 	KeyWithTextScopesEventsWrite     KeyWithTextScopes = "events:write"
 	KeyWithTextScopesPortalWrite     KeyWithTextScopes = "portal:write"
+	KeyWithTextScopesPrivate         KeyWithTextScopes = "private"
 	KeyWithTextScopesRead            KeyWithTextScopes = "read"
 	KeyWithTextScopesReplay          KeyWithTextScopes = "replay"
 	KeyWithTextScopesTenantsRead     KeyWithTextScopes = "tenants:read"
@@ -1585,6 +1610,8 @@ func (e KeyWithTextScopes) Valid() bool {
 	case KeyWithTextScopesEventsWrite:
 		return true
 	case KeyWithTextScopesPortalWrite:
+		return true
+	case KeyWithTextScopesPrivate:
 		return true
 	case KeyWithTextScopesRead:
 		return true
@@ -3230,7 +3257,7 @@ type Depth struct {
 	Visible int `json:"visible"`
 }
 
-// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, an egress but shared and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 type Destination struct {
 	// GroupBy Of sqs_fifo and kinesis: the path of a text, number or boolean in the payload, such as customer.id. It is the message group or the partition key; without it, the event's id is.
 	GroupBy *string `json:"group_by,omitempty"`
@@ -3279,6 +3306,9 @@ type Egress struct {
 	// Destinations The destinations in AWS. Absent in a deployment that sends HTTP only.
 	Destinations *EgressDestinations `json:"destinations,omitempty"`
 
+	// Private true: the deployment lists private receivers of the tenant, for `egress: private` of an endpoint.
+	Private bool `json:"private"`
+
 	// Regions Other regions with a sender, for `region` of an endpoint. Empty: all requests come from the deployment's own region.
 	Regions []string `json:"regions"`
 
@@ -3318,7 +3348,7 @@ type Endpoint struct {
 	// Destination Where the deliveries go. Absent for an endpoint that never had another destination than http.
 	Destination *DestinationView `json:"destination,omitempty"`
 
-	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	// Egress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 	Egress EndpointEgress `json:"egress"`
 
 	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -3394,7 +3424,7 @@ type Endpoint struct {
 	Version int    `json:"version"`
 }
 
-// EndpointEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+// EndpointEgress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 type EndpointEgress string
 
 // EndpointEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -3430,10 +3460,10 @@ type EndpointCreate struct {
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, an egress but shared and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
-	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
+	// Egress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait. Default: shared.
 	Egress *EndpointCreateEgress `json:"egress,omitempty"`
 
 	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
@@ -3501,7 +3531,7 @@ type EndpointCreate struct {
 	Url string `json:"url"`
 }
 
-// EndpointCreateEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
+// EndpointCreateEgress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait. Default: shared.
 type EndpointCreateEgress string
 
 // EndpointCreateEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
@@ -3530,7 +3560,7 @@ type EndpointDetail struct {
 	// Destination Where the deliveries go. Absent for an endpoint that never had another destination than http.
 	Destination *DestinationView `json:"destination,omitempty"`
 
-	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	// Egress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 	Egress EndpointDetailEgress `json:"egress"`
 
 	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -3613,7 +3643,7 @@ type EndpointDetail struct {
 	Version int    `json:"version"`
 }
 
-// EndpointDetailEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+// EndpointDetailEgress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 type EndpointDetailEgress string
 
 // EndpointDetailEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -3646,10 +3676,10 @@ type EndpointFields struct {
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
 	Description *string   `json:"description,omitempty"`
 
-	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, an egress but shared and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
-	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	// Egress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 	Egress *EndpointFieldsEgress `json:"egress,omitempty"`
 
 	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
@@ -3714,7 +3744,7 @@ type EndpointFields struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// EndpointFieldsEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+// EndpointFieldsEgress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 type EndpointFieldsEgress string
 
 // EndpointFieldsEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
@@ -3872,7 +3902,7 @@ type EndpointWithSecret struct {
 	// Destination Where the deliveries go. Absent for an endpoint that never had another destination than http.
 	Destination *DestinationView `json:"destination,omitempty"`
 
-	// Egress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+	// Egress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 	Egress EndpointWithSecretEgress `json:"egress"`
 
 	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -3951,7 +3981,7 @@ type EndpointWithSecret struct {
 	Version int    `json:"version"`
 }
 
-// EndpointWithSecretEgress The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+// EndpointWithSecretEgress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
 type EndpointWithSecretEgress string
 
 // EndpointWithSecretEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.

@@ -156,7 +156,7 @@ func endpointFields() []option {
 		{name: "signature_profiles", usage: "profile of the signature, such as standard or classic; two while a receiver moves", kind: list},
 		{name: "signature_schemes", usage: "v1 or v1a", kind: list},
 		{name: "region", usage: "AWS region that sends the requests; endpoints egress lists the choices", kind: text},
-		{name: "egress", usage: "shared, or fixed: requests come from fixed addresses only", kind: text},
+		{name: "egress", usage: "shared; fixed: from fixed addresses only; private: in the private network, to receivers that the deployment lists", kind: text},
 		{name: "envelope", usage: "raw, standard or thin", kind: text},
 		{name: "transformation", usage: "file with an expression of CEL that makes the requests; an empty file: none", kind: file},
 		{name: "destination.type", usage: "http, or a type in AWS such as sqs; the url is then the address of the resource", kind: text},
@@ -184,7 +184,7 @@ func (p *program) endpointOperations() []operation {
 			list: columns("ENDPOINT=id", "UID=uid", "URL=~url", "EVENT TYPES=~event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
 		},
 		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
-		{use: "egress", short: "Show the choices for endpoints: regions, fixed addresses for firewalls, destinations in AWS, signature profiles", method: get, path: "/v1/tenants/{tenant}/egress"},
+		{use: "egress", short: "Show the choices for endpoints: regions, fixed addresses for firewalls, private receivers, destinations in AWS, signature profiles", method: get, path: "/v1/tenants/{tenant}/egress"},
 		{
 			use: "preview ENDPOINT", short: "Show the request that the endpoint would get for an event, and whether it would get the event", method: post, path: one + "/preview",
 			body: []option{
@@ -325,7 +325,7 @@ func (p *program) keyOperations() []operation {
 			body: []option{
 				{name: "name", kind: text, arg: true},
 				{name: "tenant", kind: text, arg: true},
-				{name: "scopes", usage: "events:write, endpoints:write, transformations, read, replay, audit, portal:write, tenants:read or admin", kind: list},
+				{name: "scopes", usage: "events:write, endpoints:write, transformations, private, read, replay, audit, portal:write, tenants:read or admin", kind: list},
 				{name: "expires_at", usage: "end of the key, such as 2027-01-01T00:00:00Z", kind: text},
 				{name: "allowed_networks", usage: "network of callers, such as 203.0.113.0/24", kind: list},
 			},

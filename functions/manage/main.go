@@ -35,6 +35,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/private"
 	"surehook.example/surehook/internal/rule/profiles"
 	"surehook.example/surehook/internal/rule/shape"
 )
@@ -55,6 +56,10 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	if err != nil {
 		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_SIGNATURE_PROFILES: %w", err))
 	}
+	receivers, err := private.Parse([]byte(cfg.Private))
+	if err != nil { // the sender does not start
+		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_PRIVATE_ALLOW: %w", err))
+	}
 	endpoints := &endpoint.Admin{
 		Store:        store,
 		Circuits:     store,
@@ -62,7 +67,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		History:      store,
 		Vault:        vault,
 		Policy:       wire.Policy(cfg),
-		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses},
+		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses, Private: receivers},
 		Destinations: hook.Destinations(cfg.Destinations),
 		Envelope:     envelopeOf(cfg.Envelope),
 		Profiles:     own,

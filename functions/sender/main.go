@@ -1,9 +1,12 @@
-// Function sender posts one signed request to an endpoint: from another region, or from fixed
-// addresses. It has no permissions on data, queues and keys, and logs nothing about a request.
+// Function sender posts one signed request to an endpoint: from another region, from fixed
+// addresses, or, with an allow-list, in a private network. It has no permissions on data, queues and keys, and logs nothing about a request.
 package main
 
 import (
 	"context"
+	"crypto/x509"
+	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"time"
@@ -16,6 +19,7 @@ import (
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/rule/private"
 )
 
 func main() {
@@ -24,7 +28,36 @@ func main() {
 
 // newHandler wires the handler, once per execution environment.
 func newHandler(cfg config.Settings, _ aws.Config, _ *slog.Logger) (any, error) {
+	roots, err := rootsWith(cfg.PrivateCA)
+	if err != nil {
+		return nil, fmt.Errorf("read SUREHOOK_PRIVATE_CA: %w", err)
+	}
+	newSender := func(p egress.Policy) *send.Sender {
+		return send.New(egress.NewClientWith(p, egress.Options{RootCAs: roots}), p, "", time.Now)
+	}
+	list, err := private.Parse([]byte(cfg.Private))
+	if err != nil {
+		return nil, fmt.Errorf("read SUREHOOK_PRIVATE_ALLOW: %w", err)
+	}
 	policy := wire.Policy(cfg)
-	h := &handler{remote.Handler{Sender: send.New(egress.NewClient(policy), policy, "", time.Now)}}
-	return h.Handle, nil
+	if list == nil {
+		return (&handler{remote.Handler{Sender: newSender(policy)}}).Handle, nil
+	}
+	return (&handler{remote.NewPrivate(list, policy, newSender)}).Handle, nil
+}
+
+// rootsWith returns the roots of the system and the authorities of a PEM text; nil, which means those
+// of the system, without a text.
+func rootsWith(text string) (*x509.CertPool, error) {
+	if text == "" {
+		return nil, nil //nolint:nilnil // nil is the system's
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		return nil, err
+	}
+	if !roots.AppendCertsFromPEM([]byte(text)) {
+		return nil, errors.New("it has no certificate")
+	}
+	return roots, nil
 }

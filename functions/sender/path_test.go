@@ -21,6 +21,7 @@ import (
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/private"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -34,6 +35,7 @@ const (
 // The signature of the call names the region.
 type service struct {
 	function lambda.Handler
+	private  lambda.Handler
 	calls    atomic.Int64
 	mu       sync.Mutex
 	fault    http.HandlerFunc // in place of the run; nil: none
@@ -56,7 +58,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fault(w, r)
 		return
 	}
-	answer, err := s.function.Invoke(r.Context(), message)
+	function := s.function
+	if strings.Contains(r.URL.Path, names.PrivateSender(stackName)) {
+		function = s.private
+	}
+	answer, err := function.Invoke(r.Context(), message)
 	switch {
 	case loss != nil:
 		loss(w, r)
@@ -123,14 +129,16 @@ func setup(t *testing.T) *bundle {
 		return &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: agent, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: b.Clock.Now}
 	}
 	function := &handler{remote.Handler{Sender: sender("")}}
-	b.service = &service{function: lambda.NewHandler(function.Handle)}
+	// Loopback stands for the private network.
+	inside := &handler{remote.NewPrivate(private.List{}, egress.Policy{}, func(egress.Policy) *send.Sender { return sender("") })}
+	b.service = &service{function: lambda.NewHandler(function.Handle), private: lambda.NewHandler(inside.Handle)}
 	server := httptest.NewServer(b.service)
 	t.Cleanup(server.Close)
 	config := aws.Config{ // with the retries of the SDK, as in a function
 		Region: own, BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 3,
 		Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
 	}
-	invoker := awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName)})
+	invoker := awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName), Private: names.PrivateSender(stackName)})
 	b.Remote = &remote.Sender{Signer: sender(names.UserAgent()), Invoker: invoker, Now: b.Clock.Now}
 	return b
 }
@@ -151,6 +159,7 @@ func (b *bundle) received() []string {
 
 func elsewhere(e *hook.Endpoint) { e.Region = region }
 func fixed(e *hook.Endpoint)     { e.Fixed = true }
+func inside(e *hook.Endpoint)    { e.SetOrigin("", hook.EgressPrivate) }
 
 var places = map[string]struct {
 	edit func(*hook.Endpoint)
@@ -158,6 +167,7 @@ var places = map[string]struct {
 }{
 	"another region":  {elsewhere, region + "/" + names.Sender(stackName) + "/invocations"},
 	"fixed addresses": {fixed, own + "/" + names.FixedSender(stackName) + "/invocations"},
+	"private network": {inside, own + "/" + names.PrivateSender(stackName) + "/invocations"},
 }
 
 // An attempt goes from deliver to the function at the origin, and its answer goes back.
@@ -181,8 +191,8 @@ func TestPath_delivers(t *testing.T) {
 }
 
 // Lambda refuses the call before the function runs: the deployment's own region makes the attempt
-// at once. For fixed addresses nothing is sent, and the message comes again until the function
-// runs.
+// at once. For fixed addresses and the private network nothing is sent, and the message comes again
+// until the function runs.
 func TestPath_refused(t *testing.T) {
 	t.Parallel()
 
@@ -207,23 +217,25 @@ func TestPath_refused(t *testing.T) {
 				t.Errorf("the fallback is not counted:\n%s", log)
 			}
 		})
-		t.Run(name+" with fixed addresses", func(t *testing.T) {
-			t.Parallel()
+		for origin, edit := range map[string]func(*hook.Endpoint){"with fixed addresses": fixed, "in the private network": inside} {
+			t.Run(name+" "+origin, func(t *testing.T) {
+				t.Parallel()
 
-			b := setup(t)
-			b.service.fault = fault
-			id := b.post(fixed)
-			if received, failed := b.Invoke(hook.QueueLive); received != 1 || failed != 1 || len(b.Posts) != 0 || len(b.received()) != 0 || b.service.calls.Load() != 1 {
-				t.Fatalf("received %d, failed %d, %d posts from here, %d from there, %d calls; want the message back without a post after one call",
-					received, failed, len(b.Posts), len(b.received()), b.service.calls.Load())
-			}
-			b.service.heal()
-			b.Run()
-			if d := b.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(b.Posts) != 0 || len(b.received()) != 1 {
-				t.Errorf("%s after %d attempts, %d posts from here, %d from there; want delivered by the first attempt from the fixed addresses",
-					d.State, d.Attempts, len(b.Posts), len(b.received()))
-			}
-		})
+				b := setup(t)
+				b.service.fault = fault
+				id := b.post(edit)
+				if received, failed := b.Invoke(hook.QueueLive); received != 1 || failed != 1 || len(b.Posts) != 0 || len(b.received()) != 0 || b.service.calls.Load() != 1 {
+					t.Fatalf("received %d, failed %d, %d posts from here, %d from there, %d calls; want the message back without a post after one call",
+						received, failed, len(b.Posts), len(b.received()), b.service.calls.Load())
+				}
+				b.service.heal()
+				b.Run()
+				if d := b.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(b.Posts) != 0 || len(b.received()) != 1 {
+					t.Errorf("%s after %d attempts, %d posts from here, %d from there; want delivered by the first attempt from there",
+						d.State, d.Attempts, len(b.Posts), len(b.received()))
+				}
+			})
+		}
 	}
 }
 
@@ -276,10 +288,10 @@ func TestPath_noConnection(t *testing.T) {
 	if !ok {
 		t.Fatalf("Remote is a %T; want a *remote.Sender", b.Remote)
 	}
-	sender.Invoker = awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName)})
-	near, far := b.post(elsewhere), b.post(fixed)
+	sender.Invoker = awslambda.New(config, awslambda.Config{Regional: names.Sender(stackName), Regions: []string{region}, Fixed: names.FixedSender(stackName), Private: names.PrivateSender(stackName)})
+	near, far, within := b.post(elsewhere), b.post(fixed), b.post(inside)
 	b.Invoke(hook.QueueLive)
-	if states := b.States([]hook.DeliveryRef{near, far}); states != "1 delivered, 1 none" || len(b.Posts) != 1 || len(b.received()) != 0 {
+	if states := b.States([]hook.DeliveryRef{near, far, within}); states != "1 delivered, 2 none" || len(b.Posts) != 1 || len(b.received()) != 0 {
 		t.Errorf("%s after %d posts from here; want the endpoint of another region delivered from here, the fixed one waiting", states, len(b.Posts))
 	}
 }

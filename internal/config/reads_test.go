@@ -52,7 +52,7 @@ var everything = func() map[string]string {
 	env := maps.Clone(environment)
 	maps.Copy(env, map[string]string{
 		"SUREHOOK_EGRESS": names.EgressLoopback, "SUREHOOK_EGRESS_HOST": "h", "SUREHOOK_PUBLIC_URL": "https://hooks.example.com", "SUREHOOK_SENDER_REGIONS": "us-east-1",
-		"SUREHOOK_FIXED_ADDRESSES": "203.0.113.10", "SUREHOOK_DESTINATIONS": "/surehook/", "SUREHOOK_ACCOUNT": "111122223333", "SUREHOOK_PRINCIPAL": "arn",
+		"SUREHOOK_FIXED_ADDRESSES": "203.0.113.10", "SUREHOOK_PRIVATE_ALLOW": "[]", "SUREHOOK_PRIVATE_CA": "pem", "SUREHOOK_DESTINATIONS": "/surehook/", "SUREHOOK_ACCOUNT": "111122223333", "SUREHOOK_PRINCIPAL": "arn",
 		"SUREHOOK_OWNERSHIP": names.OwnershipChallenge, "SUREHOOK_ENDPOINTS_PER_HOST": "2", "SUREHOOK_SIGNATURE_PROFILES": "{}", "SUREHOOK_SIGNATURES": "standard",
 		"SUREHOOK_PORTAL_NAME": "Acme", "SUREHOOK_OIDC_ISSUER": "https://id.example.com", "SUREHOOK_OIDC_CLIENT_ID": "surehook", "SUREHOOK_OIDC_ROLES": "operator=ops",
 	})

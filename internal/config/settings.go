@@ -33,6 +33,8 @@ type Settings struct {
 
 	SenderRegions []string     // other regions with a sender; nil for none
 	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
+	Private       string       // JSON of the allow-list for private receivers; empty for none
+	PrivateCA     string       // PEM of authorities that their certificates may have, beside those of the system
 	Destinations  Destinations
 
 	TenantPath       string   // in an event of EventBridge, names with dots between
@@ -136,6 +138,8 @@ func (s *Settings) variables() []variable {
 		{name: "SUREHOOK_PUBLIC_URL", functions: "deliver manage", field: &s.PublicURL, need: optional},
 		{name: "SUREHOOK_SENDER_REGIONS", functions: "deliver manage", field: &s.SenderRegions, need: optional},
 		{name: "SUREHOOK_FIXED_ADDRESSES", functions: "manage", field: &s.Addresses, need: optional, valid: validAddress, want: "an IP address"},
+		{name: "SUREHOOK_PRIVATE_ALLOW", functions: "manage sender", field: &s.Private, need: optional},
+		{name: "SUREHOOK_PRIVATE_CA", functions: "sender", field: &s.PrivateCA, need: optional},
 		{name: "SUREHOOK_DESTINATIONS", functions: "deliver manage", field: &s.Destinations.RolePath, need: optional},
 		{name: "SUREHOOK_ACCOUNT", functions: "deliver manage", field: &s.Destinations.Account, need: optional},
 		{name: "SUREHOOK_PRINCIPAL", functions: "manage", field: &s.Destinations.Principal, need: optional},

@@ -148,6 +148,8 @@ func TestRead_values(t *testing.T) {
 		"SUREHOOK_PORTAL_LOGO":        func(s config.Settings) any { return s.Portal.Logo },
 		"SUREHOOK_PORTAL_EMBEDDERS":   func(s config.Settings) any { return s.Portal.Embedders },
 		"SUREHOOK_SENDER_REGIONS":     func(s config.Settings) any { return s.SenderRegions },
+		"SUREHOOK_PRIVATE_ALLOW":      func(s config.Settings) any { return s.Private },
+		"SUREHOOK_PRIVATE_CA":         func(s config.Settings) any { return s.PrivateCA },
 		"SUREHOOK_FIXED_ADDRESSES":    func(s config.Settings) any { return s.Addresses },
 		"SUREHOOK_SIGNATURES":         func(s config.Settings) any { return s.NewProfiles },
 	}
@@ -187,6 +189,9 @@ func TestRead_values(t *testing.T) {
 		{"manage", "SUREHOOK_PORTAL_EMBEDDERS", "*", ignored, []string(nil)},
 		{"deliver", "SUREHOOK_SENDER_REGIONS", "us-east-1,ap-southeast-2", good, []string{"us-east-1", "ap-southeast-2"}},
 		{"manage", "SUREHOOK_FIXED_ADDRESSES", "203.0.113.10,203.0.113.11", good, []netip.Addr{netip.MustParseAddr("203.0.113.10"), netip.MustParseAddr("203.0.113.11")}},
+		{"manage", "SUREHOOK_PRIVATE_ALLOW", "[]", good, "[]"},
+		{"sender", "SUREHOOK_PRIVATE_ALLOW", "[]", good, "[]"},
+		{"sender", "SUREHOOK_PRIVATE_CA", "pem", good, "pem"},
 		{"manage", "SUREHOOK_FIXED_ADDRESSES", "203.0.113.10,nat", fault, nil},
 		{"manage", "SUREHOOK_SIGNATURES", "github,slack", good, []string{"github", "slack"}},
 	} {

@@ -40,8 +40,8 @@ type Endpoint struct {
 	Destination    Destination        `stored:"destination"`
 	Envelope       Envelope           `stored:"envelope"`
 	Transformation string             `stored:"transformation"` // a CEL expression that shapes the requests, in place of the envelope; empty: none
-	Region         string             `stored:"region"`         // of the requests; empty for the deployment's own
-	Fixed          bool               `stored:"fixed"`          // requests come from fixed addresses in the deployment's region, and from nowhere else
+	Region         string             `stored:"region"`         // of the requests; empty for the deployment's own; see Origin
+	Fixed          bool               `stored:"fixed"`          // requests come from fixed addresses in the deployment's region, or its private network, and from nowhere else
 	Schemes        []Scheme           `stored:"schemes"`        // signatures of every request, without duplicates; only the profile standard carries v1a
 	Secrets        []Secret           `stored:"secrets"`        // newest first
 	Status         Status             `stored:"status"`

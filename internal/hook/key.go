@@ -17,6 +17,7 @@ const (
 	ScopeEventsWrite     Scope = "events:write"
 	ScopeEndpointsWrite  Scope = "endpoints:write"
 	ScopeTransformations Scope = "transformations" // with endpoints:write, expressions that are no presets: their author chooses what is signed
+	ScopePrivate         Scope = "private"         // with endpoints:write, endpoints with egress private
 	ScopeRead            Scope = "read"
 	ScopeReplay          Scope = "replay"
 	ScopeAudit           Scope = "audit"
@@ -27,7 +28,7 @@ const (
 
 // Scopes returns every scope.
 func Scopes() []Scope {
-	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeTransformations, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeTenantsRead, ScopeAdmin}
+	return []Scope{ScopeEventsWrite, ScopeEndpointsWrite, ScopeTransformations, ScopePrivate, ScopeRead, ScopeReplay, ScopeAudit, ScopePortalWrite, ScopeTenantsRead, ScopeAdmin}
 }
 
 // AllTenants as the tenant of a key gives access to all tenants.

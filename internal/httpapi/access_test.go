@@ -229,7 +229,7 @@ func (e estate) path(route string) string {
 // callers returns all kinds of callers: nobody, and keys of acme, of another tenant and of all
 // tenants, each without a scope, with every single scope, and with all scopes except admin.
 func callers() map[string]hook.Principal {
-	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "transformations", "read", "replay", "audit", "portal:write", "tenants:read"}}
+	sets := map[string][]hook.Scope{"no scope": nil, "all scopes but admin": {"events:write", "endpoints:write", "transformations", "private", "read", "replay", "audit", "portal:write", "tenants:read"}}
 	for _, scope := range hook.Scopes() {
 		sets[string(scope)] = []hook.Scope{scope}
 	}

@@ -15,6 +15,7 @@ import (
 type egressView struct {
 	Regions   []string     `json:"regions"`
 	Addresses []netip.Addr `json:"addresses"`
+	Private   bool         `json:"private"` // the deployment lists private receivers of the tenant
 
 	Destinations *destinationsView `json:"destinations,omitzero"` // absent: the deployment sends HTTP only
 	Profiles     []profileView     `json:"signature_profiles"`
@@ -52,11 +53,12 @@ func viewProfiles(all map[string]hook.SignatureProfile) []profileView {
 
 // getEgress responds with the origins of requests. The origins are settings of the
 // deployment, so getEgress reads nothing.
-func (h *manage) getEgress(context.Context, *call) (reply, error) {
+func (h *manage) getEgress(_ context.Context, c *call) (reply, error) {
 	origins := h.Endpoints.Origins
 	return ok(egressView{
 		Regions:   append([]string{}, origins.Regions...),
 		Addresses: append([]netip.Addr{}, origins.Addresses...),
+		Private:   len(origins.Private.For(c.tenant)) > 0,
 
 		Destinations: viewDestinations(h.Endpoints.Destinations),
 		Profiles:     viewProfiles(h.Endpoints.SignatureProfiles()),

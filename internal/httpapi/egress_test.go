@@ -15,11 +15,11 @@ func TestEgress(t *testing.T) {
 
 	const path = "/v1/tenants/acme/egress"
 	b := setup(t)
-	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":["us-east-1","ap-southeast-2"],"addresses":["203.0.113.10"],"signature_profiles":[`) {
+	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":["us-east-1","ap-southeast-2"],"addresses":["203.0.113.10"],"private":false,"signature_profiles":[`) {
 		t.Errorf("GET = %d %s; want the regions and addresses of the deployment", w.Code, w.Body)
 	}
 	b.admin.Origins = endpoint.Origins{}
-	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":[],"addresses":[],`) {
+	if w := b.do(t, reader, "GET", path, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"regions":[],"addresses":[],"private":false,`) {
 		t.Errorf("GET = %d %s; want empty lists", w.Code, w.Body)
 	}
 }
@@ -68,7 +68,8 @@ func TestEndpoints_verification(t *testing.T) {
 func TestEndpoints_places(t *testing.T) {
 	t.Parallel()
 
-	const fixedElsewhere = "must be shared with a region: the fixed addresses are in the deployment's own region"
+	const fixedElsewhere = "must be shared with a region: fixed addresses and the private network are in the deployment's own region"
+	noNetwork := invalid("egress", "must not be private: this deployment lists no private receivers of the tenant")
 	tests := []struct {
 		name, fields string
 		origins      endpoint.Origins
@@ -76,7 +77,8 @@ func TestEndpoints_places(t *testing.T) {
 	}{
 		{name: "an unknown region", fields: `"region":"eu-north-1"`, origins: origins(), want: invalid("region", "must be empty, for the deployment's own region, or one of us-east-1, ap-southeast-2")},
 		{name: "a region without senders", fields: `"region":"us-east-1"`, want: invalid("region", "must be empty: this deployment sends from its own region only")},
-		{name: "an unknown egress", fields: `"egress":"nat"`, origins: origins(), want: invalid("egress", "must be one of shared, fixed")},
+		{name: "an unknown egress", fields: `"egress":"nat"`, origins: origins(), want: invalid("egress", "must be one of shared, fixed, private")},
+		{name: "no private network", fields: `"egress":"private"`, want: noNetwork},
 		{name: "no fixed addresses", fields: `"egress":"fixed"`, want: invalid("egress", "must be shared: this deployment has no fixed addresses")},
 		{name: "fixed addresses in another region", fields: `"region":"us-east-1","egress":"fixed"`, origins: origins(), want: invalid("egress", fixedElsewhere)},
 	}

@@ -40,6 +40,8 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 	e.MaxRetryAfter, e.Shards, e.Circuit = e.RetryAfterCap(), e.Target().Shards, e.Circuit.WithDefaults()
 	e.Auth.Secret = hook.Masked
 	v := viewOf[endpointView](e)
+	region, egress := e.Origin()
+	v.Region, v.Egress = &region, &egress
 	v.Headers, v.Profiles = &headers, &profiles
 	v.TLS, v.PublicKey = viewTLS(e.TLS, hook.Masked), endpoint.PublicKey(e)
 	if !e.Coalesce.On() {

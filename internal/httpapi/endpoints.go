@@ -162,6 +162,7 @@ func (h *manage) setCircuit(
 func (h *manage) endpoints(c *call) *endpoint.Admin {
 	a := *h.Endpoints
 	a.PresetsOnly = !c.principal.May(hook.ScopeTransformations)
+	a.PublicOnly = !c.principal.May(hook.ScopePrivate)
 	a.Changed = c.changedEndpoint
 	a.CircuitChanged = c.changedCircuit
 	return &a

@@ -153,7 +153,7 @@ func TestKeys(t *testing.T) {
 	if w := b.do(t, admin, "DELETE", "/v1/keys/"+string(keys[0].ID), ""); w.Code != 404 || w.Body.String() != plain(404, "not_found", "no such key") {
 		t.Errorf("second DELETE = %d %s; want 404", w.Code, w.Body)
 	}
-	const scopes = "must be one of events:write, endpoints:write, transformations, read, replay, audit, portal:write, tenants:read, admin"
+	const scopes = "must be one of events:write, endpoints:write, transformations, private, read, replay, audit, portal:write, tenants:read, admin"
 	if w := b.do(t, admin, "POST", "/v1/keys", `{"name":"a","tenant":"*","scopes":["write"]}`); w.Body.String() != invalid("scopes[0]", scopes) {
 		t.Errorf("POST of an unknown scope = %d %s; want the field scopes[0]", w.Code, w.Body)
 	}

@@ -205,6 +205,9 @@ func Sender(prefix string) string { return prefix + "-sender" }
 // FixedSender returns the name of the function that sends from fixed addresses.
 func FixedSender(prefix string) string { return prefix + "-sender-fixed" }
 
+// PrivateSender returns the name of the function that sends in the private network.
+func PrivateSender(prefix string) string { return prefix + "-sender-private" }
+
 // Version is the version of this build without a leading "v", such as "1.2.3" or
 // "1.2.3-4-g0a1b2c3". The Makefile sets Version from the tag; `go run` and
 // `go test` leave the default.

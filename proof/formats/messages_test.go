@@ -101,12 +101,14 @@ func sent(t *testing.T, all map[string]string) {
 	plain := send.Request{
 		Endpoint: &e, Own: map[string]string{"X-Env": "test"}, Keys: []sign.Key{key}, Event: &of, Content: shape.Content{Body: of.Payload, ContentType: shape.JSON}, Delivery: hook.QueuedDelivery(of, target()).ID, Attempt: 2,
 	}
-	granted, secured := plain, plain
+	granted, secured, private, inside := plain, plain, plain, e
+	inside.SetOrigin("", hook.EgressPrivate)
+	private.Endpoint = &inside
 	granted.Grant = &send.Grant{For: first, Secret: "client secret", OAuth: e.Auth.OAuth}
 	secured.TLS = send.TLS{CA: "ca", Certificate: "certificate", Key: "key"}
 	var last post
 	signer := &send.Sender{Policy: egress.Policy{Own: []string{"api.example.com"}}, UserAgent: "Surehook/1", Now: now}
-	for name, r := range map[string]send.Request{"sender message": plain, "sender message with a grant": granted, "sender message with TLS": secured} {
+	for name, r := range map[string]send.Request{"sender message": plain, "sender message with a grant": granted, "sender message with TLS": secured, "sender message to the private network": private} {
 		s := remote.Sender{Signer: signer, Invoker: &last, Now: now}
 		_, _ = s.Send(t.Context(), r)
 		all[name] = last.message

@@ -387,9 +387,9 @@ test('an endpoint sends from another region or from fixed addresses', async ({ p
   await page.getByRole('button', { name: 'Body, authentication, limits and more' }).click()
   await page.getByRole('combobox', { name: 'Sent from' }).click()
   await page.getByRole('option', { name: 'us-east-1' }).click()
-  await page.getByRole('combobox', { name: 'Source addresses' }).click()
-  await page.getByRole('option', { name: 'Fixed addresses only' }).click()
-  await expect(page.getByText('For firewalls: 127.0.0.1')).toBeVisible()
+  await page.getByRole('combobox', { name: 'Sent over' }).click()
+  await page.getByRole('option', { name: 'The internet, from fixed addresses only' }).click()
+  await expect(page.getByText('Fixed addresses, for firewalls: 127.0.0.1')).toBeVisible()
   await page.getByRole('button', { name: 'Create endpoint' }).click()
   await expect(page.locator('.wrong')).toHaveCount(1) // the fixed addresses are in the own region
   await page.getByRole('combobox', { name: 'Sent from' }).click()

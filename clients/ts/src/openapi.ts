@@ -2069,7 +2069,7 @@ export interface components {
             not_after?: string;
         };
         /**
-         * @description Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, egress fixed and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
+         * @description Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, an egress but shared and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
          * @example {
          *       "type": "sqs",
          *       "role_arn": "arn:aws:iam::111122223333:role/surehook/orders"
@@ -2212,10 +2212,10 @@ export interface components {
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region?: string;
             /**
-             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
              * @enum {string}
              */
-            egress?: "shared" | "fixed";
+            egress?: "shared" | "fixed" | "private";
             destination?: components["schemas"]["Destination"];
             /**
              * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
@@ -2278,10 +2278,10 @@ export interface components {
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty. */
             region?: string;
             /**
-             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait. Default: shared.
+             * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait. Default: shared.
              * @enum {string}
              */
-            egress?: "shared" | "fixed";
+            egress?: "shared" | "fixed" | "private";
             destination?: components["schemas"]["Destination"];
             /**
              * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
@@ -2399,10 +2399,10 @@ export interface components {
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
             /**
-             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
              * @enum {string}
              */
-            egress: "shared" | "fixed";
+            egress: "shared" | "fixed" | "private";
             destination?: components["schemas"]["DestinationView"];
             /**
              * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -2540,10 +2540,10 @@ export interface components {
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
             /**
-             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
              * @enum {string}
              */
-            egress: "shared" | "fixed";
+            egress: "shared" | "fixed" | "private";
             destination?: components["schemas"]["DestinationView"];
             /**
              * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -2680,10 +2680,10 @@ export interface components {
             /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
             /**
-             * @description The source addresses of the requests. shared: any address of AWS. fixed: the addresses of `getEgress` alone, in the deployment's own region; without its sender, the deliveries wait.
+             * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
              * @enum {string}
              */
-            egress: "shared" | "fixed";
+            egress: "shared" | "fixed" | "private";
             destination?: components["schemas"]["DestinationView"];
             /**
              * @description The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp.
@@ -3047,6 +3047,7 @@ export interface components {
          *         "203.0.113.10",
          *         "203.0.113.11"
          *       ],
+         *       "private": false,
          *       "signature_profiles": [
          *         {
          *           "name": "standard",
@@ -3061,6 +3062,8 @@ export interface components {
             regions: string[];
             /** @description The source addresses of endpoints with `egress: fixed`. Empty: the deployment has no fixed addresses. */
             addresses: string[];
+            /** @description true: the deployment lists private receivers of the tenant, for `egress: private` of an endpoint. */
+            private: boolean;
             destinations?: components["schemas"]["EgressDestinations"];
             /** @description For `signature_profiles` of an endpoint: Surehook's and the deployment's. */
             signature_profiles: components["schemas"]["SignatureProfile"][];
@@ -4691,7 +4694,7 @@ export interface components {
             name: string;
             /** @description The tenant of the caller, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "private" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description The end of the key, or of the person's token. Absent: never. */
             expires_at?: components["schemas"]["Time"];
         };
@@ -4699,7 +4702,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "private" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -4723,7 +4726,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "private" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */
@@ -4752,7 +4755,7 @@ export interface components {
             name: string;
             /** @description The tenant of the key, or * for all tenants. */
             tenant: string;
-            scopes: ("events:write" | "endpoints:write" | "transformations" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
+            scopes: ("events:write" | "endpoints:write" | "transformations" | "private" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description From this time on the key gets 403, or 401. Absent: never. */
             expires_at?: components["schemas"]["Time"];
             /** @description CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network. */

@@ -12,9 +12,12 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// Remote returns the sender of requests from the regions, and from the fixed addresses, of the
-// environment. signer signs them.
+// Remote returns the sender of requests from the regions, the fixed addresses and the private network
+// of the environment. signer signs them.
 func Remote(cfg config.Settings, sdk aws.Config, signer *send.Sender, now func() time.Time) *remote.Sender {
-	senders := lambda.New(sdk, lambda.Config{Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions, Fixed: names.FixedSender(cfg.Environment)})
+	senders := lambda.New(sdk, lambda.Config{
+		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions,
+		Fixed: names.FixedSender(cfg.Environment), Private: names.PrivateSender(cfg.Environment),
+	})
 	return &remote.Sender{Signer: signer, Invoker: senders, Now: now}
 }

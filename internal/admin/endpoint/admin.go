@@ -45,9 +45,11 @@ type Admin struct {
 	Prover Prover
 	// PresetsOnly refuses transformations that are no presets, for callers that lack the right.
 	PresetsOnly bool
-	PerHost     int // endpoints of a tenant with one host at most; 0: no limit
-	Now         func() time.Time
-	Wait        store.Wait // between two tries of a write; nil: by the real clock
+	// PublicOnly refuses to make or change endpoints with egress private, for callers that lack the right.
+	PublicOnly bool
+	PerHost    int // endpoints of a tenant with one host at most; 0: no limit
+	Now        func() time.Time
+	Wait       store.Wait // between two tries of a write; nil: by the real clock
 
 	// Changed is called after each written change of an endpoint, before the release of
 	// deliveries. A new endpoint has no before, a deleted endpoint no after. nil: no call.

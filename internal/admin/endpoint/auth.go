@@ -31,7 +31,7 @@ func (a *Admin) checkAuth(e hook.Endpoint) []hook.FieldError {
 	}
 	var errs []hook.FieldError
 	if e.Auth.OAuth.TokenURL != "" { // ValidateEndpoint reports an empty URL
-		if message := a.Policy.CheckURL(e.Auth.OAuth.TokenURL); message != "" {
+		if message := a.policyOf(e).CheckURL(e.Auth.OAuth.TokenURL); message != "" {
 			errs = append(errs, hook.FieldError{Field: "auth.token_url", Message: message})
 		}
 	}

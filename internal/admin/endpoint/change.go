@@ -84,14 +84,15 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 // its requests go, from where, and how: with which credentials and headers, in which shape, and for
 // how long. After a change the endpoint may work.
 func sentFields() []string {
-	return []string{"URL", "Headers", "Auth", "TLS", "Destination", "Region", "Fixed", "Timeout", "Transformation", "Envelope", "Profiles"}
+	return []string{"URL", "Headers", "Auth", "TLS", "Destination", "Region", "Egress", "Timeout", "Transformation", "Envelope", "Profiles"}
 }
 
 // sentElse reports whether one of sentFields differs.
 func sentElse(before, after hook.Endpoint) bool {
 	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
-	return !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) || slices.ContainsFunc(sentFields(), func(name string) bool {
-		return !reflect.DeepEqual(was.FieldByName(name).Interface(), is.FieldByName(name).Interface())
+	return before.Fixed != after.Fixed || !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) || slices.ContainsFunc(sentFields(), func(name string) bool {
+		field := was.FieldByName(name) // Egress is in Region and Fixed
+		return field.IsValid() && !reflect.DeepEqual(field.Interface(), is.FieldByName(name).Interface())
 	})
 }
 
@@ -210,6 +211,9 @@ func (a *Admin) write(
 	_, e, err := endpoints.Update(ctx, ref, func(before hook.Endpoint) (hook.Endpoint, bool, error) {
 		if version != 0 && version != before.Version {
 			return before, false, &hook.Error{Code: hook.CodeStale, Message: "the endpoint was changed since it was read"}
+		}
+		if err := a.permit(before); err != nil {
+			return before, false, err
 		}
 		after := before
 		changed, err := edit(&after)

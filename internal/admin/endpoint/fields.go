@@ -46,7 +46,7 @@ type Fields struct {
 	Profiles       *[]string          `json:"signature_profiles"` // names
 	Schemes        *[]hook.Scheme     `json:"signature_schemes"`
 	Region         *string            `json:"region"`
-	Fixed          *Egress            `json:"egress"`
+	Egress         *hook.Egress       `json:"egress"`
 	Destination    *hook.Destination  `json:"destination,omitzero"` // without the external id
 	Envelope       *hook.Envelope     `json:"envelope"`
 	Transformation *string            `json:"transformation"` // empty: none
@@ -69,6 +69,7 @@ func (f Fields) apply(e *hook.Endpoint) {
 	setGiven(reflect.ValueOf(e).Elem(), reflect.ValueOf(f))
 	e.URL = strings.TrimSpace(e.URL) // pasting adds white space
 	e.Headers, e.Auth = stored.Headers, stored.Auth
+	f.applyOrigin(e, stored)
 	f.applyHeaders(e)
 	f.applyAuth(e)
 	*e = e.Sharded(e.Shards)
@@ -98,6 +99,9 @@ func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.F
 	if a.PresetsOnly && e.Transformation != before && e.Transformation != "" && !shape.Preset(e.Transformation) {
 		return nil, &hook.Error{Code: hook.CodeForbidden, Message: "a transformation that is no preset needs the scope " + string(hook.ScopeTransformations)}
 	}
+	if err := a.permit(*e); err != nil {
+		return nil, err
+	}
 	wrongProfiles := a.applyProfiles(f.Profiles, e)
 	wrongTLS, err := a.applyTLS(ctx, f, e)
 	if err != nil {
@@ -107,19 +111,21 @@ func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.F
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(wrongTLS, wrongShape, wrongProfiles, f.checkNames(), a.check(*e)), nil
+	var wrongRegion hook.Fields
+	wrongRegion.Refuse(f.Region != nil && *f.Region == hook.PrivateRegion && e.Private(), "region", "must be empty with egress private")
+	return slices.Concat(wrongTLS, wrongShape, wrongProfiles, wrongRegion, f.checkNames(), a.check(*e)), nil
 }
 
 // check returns the invalid fields of an endpoint before a write.
 func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 	errs := append(hook.ValidateEndpoint(e), sign.CheckProfiles(&e)...)
-	errs = slices.Concat(errs, retry.Validate(e.Retry), destination.Validate(&e), destination.Check(a.Destinations, &e))
+	errs = slices.Concat(errs, retry.Validate(e.Retry), destination.Validate(&e), destination.Check(a.Destinations, &e), a.Origins.check(e))
 	if len(e.Filter) > 0 {
 		_, wrong := filter.Parse(e.Filter, "filter")
 		errs = append(errs, wrong...)
 	}
-	if e.URL != "" && !e.Destination.On() { // ValidateEndpoint reports an empty URL
-		if message := a.Policy.CheckURL(e.URL); message != "" && !hasField(errs, "url") {
+	if e.URL != "" && !e.Destination.On() && !hasField(errs, "egress") { // ValidateEndpoint reports an empty URL
+		if message := a.policyOf(e).CheckURL(e.URL); message != "" && !hasField(errs, "url") {
 			errs = append(errs, hook.FieldError{Field: "url", Message: message})
 		}
 	}
@@ -128,7 +134,6 @@ func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
 			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("signature_schemes[%d]", i), Message: "is named twice"})
 		}
 	}
-	errs = append(errs, a.Origins.check(e)...)
 	errs = append(errs, a.checkAuth(e)...)
 	return append(errs, checkHeaders(e)...)
 }

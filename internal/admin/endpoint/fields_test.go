@@ -29,6 +29,7 @@ func TestFields_applied(t *testing.T) {
 		TLS:         &hook.Material{CA: authority},
 		Shards:      new(4),
 		Profiles:    &[]string{hook.ProfileClassic},
+		Egress:      new(hook.EgressFixed),
 		Destination: &hook.Destination{Type: "sqs", Settings: map[string]string{"role_arn": "arn:aws:iam::111122223333:role/surehook/orders"}},
 		Circuit: endpoint.CircuitFields{
 			Failures: new(7), Rate: new(0.7), Minimum: new(17), Cooldown: new(time.Minute), MaxCooldown: new(2 * time.Hour),

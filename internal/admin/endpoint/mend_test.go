@@ -30,7 +30,7 @@ func TestAdmin_Change_tries(t *testing.T) {
 		{name: "other credentials", fields: endpoint.Fields{Auth: &hook.Auth{Type: hook.AuthBearer, Secret: "t"}}, tries: true},
 		{name: "an authority", fields: endpoint.Fields{TLS: &hook.Material{CA: authority}}, tries: true},
 		{name: "another region", fields: endpoint.Fields{Region: new("us-east-1")}, tries: true},
-		{name: "fixed addresses", fields: endpoint.Fields{Fixed: new(endpoint.EgressFixed)}, tries: true},
+		{name: "fixed addresses", fields: endpoint.Fields{Egress: new(hook.EgressFixed)}, tries: true},
 		{name: "the same URL, perhaps a repeat", fields: endpoint.Fields{URL: new("https://example.com/hooks")}, tries: true},
 		{name: "the same URL beside another change", fields: endpoint.Fields{URL: new("https://example.com/hooks"), Description: new("x")}, tries: false},
 		{name: "another timeout", fields: endpoint.Fields{Timeout: new(hook.MaxTimeout)}, tries: true},

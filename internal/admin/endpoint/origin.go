@@ -10,17 +10,22 @@ import (
 // checkOrigin returns the secrets of before that after would send to another origin. Header
 // values, the authentication and the client certificate are for one origin. A caller who may
 // change an endpoint may not read them, so they must not be sent to the caller's own server
-// either. So when the origin changes, each of them must be given again, or removed.
+// either. So when the origin changes, each of them must be given again, or removed. Between the
+// internet and the private network, one URL can lead to two receivers: so can their token endpoints.
 //
 // Signing secrets do not count, because a request has only signatures. The secret of an OAuth
 // client goes to the token endpoint, see applyAuth, but the access token goes to the URL.
 func checkOrigin(before, after hook.Endpoint) []hook.FieldError {
-	if hook.Origin(before.URL) == hook.Origin(after.URL) {
+	reason := "the new url has another origin"
+	switch {
+	case before.Private() != after.Private():
+		reason = "the new egress is another network"
+	case hook.Origin(before.URL) == hook.Origin(after.URL):
 		return nil
 	}
 	var errs []hook.FieldError
 	again := func(field string) {
-		errs = append(errs, hook.FieldError{Field: field, Message: "must be given again, or removed: the new url has another origin"})
+		errs = append(errs, hook.FieldError{Field: field, Message: "must be given again, or removed: " + reason})
 	}
 	for name := range after.SealedHeaders { // given values are in Headers
 		again("headers." + name)

@@ -5,30 +5,46 @@ import (
 	"slices"
 	"strings"
 
+	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/private"
 )
 
 // Origins are the origins that a deployment has besides its own region with changing addresses.
 type Origins struct {
 	Regions   []string     // other regions with a sender
 	Addresses []netip.Addr // fixed source addresses of the own region; none: no fixed egress
+	Private   private.List // receivers of the private network; empty: no private egress
 }
 
-// Egress says which source addresses an endpoint's requests have.
-type Egress bool
-
-// The values of Egress.
-const (
-	EgressShared Egress = false // any address of AWS in the region
-	EgressFixed  Egress = true  // Origins.Addresses alone
-)
-
-// String returns the word of the API.
-func (e Egress) String() string {
-	if e == EgressFixed {
-		return "fixed"
+// policyOf returns the policy for the URLs of the endpoint: a private endpoint reaches what is listed
+// for its tenant, and every other one the public internet.
+func (a *Admin) policyOf(e hook.Endpoint) egress.Policy {
+	p := a.Policy
+	if e.Private() {
+		p.Private = new(a.Origins.Private.For(e.Tenant))
 	}
-	return "shared"
+	return p
+}
+
+// permit refuses a private endpoint to callers who lack the right.
+func (a *Admin) permit(e hook.Endpoint) error {
+	if a.PublicOnly && e.Private() {
+		return &hook.Error{Code: hook.CodeForbidden, Message: "an endpoint with egress private needs the scope " + string(hook.ScopePrivate)}
+	}
+	return nil
+}
+
+// applyOrigin sets the region and the egress. A change of the one keeps the other.
+func (f Fields) applyOrigin(e *hook.Endpoint, stored hook.Endpoint) {
+	region, egress := stored.Origin()
+	if f.Region != nil {
+		region = *f.Region
+	}
+	if f.Egress != nil {
+		egress = *f.Egress
+	}
+	e.SetOrigin(region, egress)
 }
 
 // check returns the fields that name an origin that the deployment does not have. If an origin is
@@ -36,7 +52,8 @@ func (e Egress) String() string {
 // origin.
 func (p Origins) check(e hook.Endpoint) []hook.FieldError {
 	var errs []hook.FieldError
-	if e.Region != "" && !slices.Contains(p.Regions, e.Region) {
+	region, egress := e.Origin()
+	if region != "" && !slices.Contains(p.Regions, region) {
 		message := "must be empty: this deployment sends from its own region only"
 		if len(p.Regions) > 0 {
 			message = "must be empty, for the deployment's own region, or one of " + strings.Join(p.Regions, ", ")
@@ -44,10 +61,12 @@ func (p Origins) check(e hook.Endpoint) []hook.FieldError {
 		errs = append(errs, hook.FieldError{Field: "region", Message: message})
 	}
 	switch {
-	case e.Fixed && len(p.Addresses) == 0:
+	case egress == hook.EgressPrivate && len(p.Private.For(e.Tenant)) == 0:
+		errs = append(errs, hook.FieldError{Field: "egress", Message: "must not be private: this deployment lists no private receivers of the tenant"})
+	case egress == hook.EgressFixed && len(p.Addresses) == 0:
 		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared: this deployment has no fixed addresses"})
-	case e.Fixed && e.Region != "":
-		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared with a region: the fixed addresses are in the deployment's own region"})
+	case e.Fixed && region != "":
+		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared with a region: fixed addresses and the private network are in the deployment's own region"})
 	}
 	return errs
 }

@@ -376,6 +376,48 @@ func TestProver_Prove_limit(t *testing.T) {
 	}
 }
 
+// posts is the private network's sender: it sees where the requests go, and answers none.
+type posts struct {
+	regions []string
+	all     []send.Prepared
+}
+
+func (s *posts) Post(_ context.Context, region string, p send.Prepared) (hook.Outcome, error) {
+	s.regions, s.all = append(s.regions, region), append(s.all, p)
+	return hook.Outcome{}, errors.New("lost")
+}
+
+// nobody is the sender of this process, which must make no request.
+type nobody struct {
+	ownership.Sender
+	*testing.T
+}
+
+func (n nobody) Post(context.Context, send.Prepared) hook.Outcome {
+	n.Error("the request is made from here; want it in the private network")
+	return hook.Outcome{}
+}
+
+// TestProver_Prove_private checks that the challenge, and the question for a token, go through the
+// private network alone.
+func TestProver_Prove_private(t *testing.T) {
+	t.Parallel()
+
+	p, s := setup(time.Now), new(posts)
+	p.Remote, p.Sender = s, nobody{p.Sender, t}
+	e := endpointAt("https://erp.corp.internal/hooks")
+	e.SetOrigin("", hook.EgressPrivate)
+	e.Auth = hook.Auth{Type: hook.AuthOAuth2, Secret: "secret", OAuth: hook.OAuth{ClientID: "crm", TokenURL: "https://login.corp.internal/token"}}
+	for name, err := range map[string]error{"Prove": p.Prove(t.Context(), e, ""), "ProveToken": p.ProveToken(t.Context(), e)} {
+		if hook.CodeOf(err) != hook.CodeUnavailable {
+			t.Errorf("%s = %v; want unavailable", name, err)
+		}
+	}
+	if len(s.all) != 2 || s.all[0].Private != e.Tenant || s.all[1].Private != e.Tenant || s.regions[0] != hook.PrivateRegion || s.regions[1] != hook.PrivateRegion {
+		t.Errorf("the requests go to %v for %+v; want both in the private network for %s", s.regions, s.all, e.Tenant)
+	}
+}
+
 // silent is a sender of another region without an answer.
 type silent struct{ deadline time.Duration }
 

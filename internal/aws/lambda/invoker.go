@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
 )
 
 var _ remote.Invoker = (*Invoker)(nil)
@@ -44,12 +46,13 @@ type Config struct {
 	Regional string   // function in each of Regions
 	Regions  []string // other regions
 	Fixed    string   // function of the deployment's own region with fixed addresses
+	Private  string   // function of the deployment's own region in the private network
 }
 
 // Invoker invokes one function per origin. It is safe for concurrent use.
 type Invoker struct {
 	config  Config
-	clients map[string]*awslambda.Client // by region; "" is the deployment's own
+	clients map[string]*awslambda.Client // by region, with those of the port
 }
 
 // New returns an invoker with a client for each region.
@@ -70,10 +73,11 @@ func New(cfg aws.Config, config Config) *Invoker {
 		t.TLSNextProto = map[string]func(string, *tls.Conn) http.RoundTripper{}
 		t.MaxIdleConnsPerHost = idleConnections
 	})
-	i := &Invoker{config: config, clients: make(map[string]*awslambda.Client, len(config.Regions)+1)}
-	for _, region := range append([]string{""}, config.Regions...) {
+	i := &Invoker{config: config, clients: make(map[string]*awslambda.Client, len(config.Regions)+2)}
+	own := []string{"", hook.PrivateRegion}
+	for _, region := range slices.Concat(own, config.Regions) {
 		i.clients[region] = awslambda.NewFromConfig(cfg, func(o *awslambda.Options) {
-			if region != "" {
+			if !slices.Contains(own, region) {
 				o.Region = region
 			}
 			o.Retryer = aws.NopRetryer{}
@@ -92,8 +96,11 @@ func New(cfg aws.Config, config Config) *Invoker {
 // have sent the request.
 func (i *Invoker) Invoke(ctx context.Context, region string, message []byte) ([]byte, error) {
 	name := i.config.Regional
-	if region == "" {
+	switch region {
+	case "":
 		name = i.config.Fixed
+	case hook.PrivateRegion:
+		name = i.config.Private
 	}
 	client, ok := i.clients[region]
 	if !ok {

@@ -30,7 +30,7 @@ func timeOf(e *hook.Endpoint) time.Duration {
 // send makes the attempt at the endpoint's origin.
 //
 // If the sender in the endpoint's region did not run, the endpoint received nothing, and the
-// attempt is made here. With fixed addresses no other origin will do, so send returns an error:
+// attempt is made here. With fixed addresses, or in the private network, no other origin will do, so send returns an error:
 // the message goes back to the queue, and the delivery waits for the sender.
 //
 // If the response of a sender is lost, the endpoint may have received the request. The attempt
@@ -57,7 +57,8 @@ func (m *Maker) send(ctx context.Context, s *settlement.Subject, r send.Request)
 		m.logSender(ctx, "sender.answer_lost", s, err, names.MetricAnswersLost)
 		return lostOutcome(r.Endpoint, err, m.Now().Sub(started)), nil
 	case r.Endpoint.Fixed:
-		return hook.Outcome{}, fmt.Errorf("send from fixed addresses: %w", err)
+		_, egress := r.Endpoint.Origin()
+		return hook.Outcome{}, fmt.Errorf("send with egress %s: %w", egress, err)
 	}
 	m.logSender(ctx, "sender.fell_back", s, err, names.MetricFallbacks)
 	if !HasTime(ctx, m.Now(), r.Endpoint.Timeout) {

@@ -1,6 +1,7 @@
 package deliver_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,10 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -54,11 +57,12 @@ func (b bus) Send(_ context.Context, r send.Request) hook.Outcome {
 
 func elsewhere(e *hook.Endpoint) { e.Region = "us-east-1" }
 func fixed(e *hook.Endpoint)     { e.Fixed = true }
+func inside(e *hook.Endpoint)    { e.SetOrigin("", hook.EgressPrivate) }
 
 func TestProcessBatch_sendsFromTheEndpointsPlace(t *testing.T) {
 	t.Parallel()
 
-	for name, edit := range map[string]func(*hook.Endpoint){"another region": elsewhere, "fixed addresses": fixed} {
+	for name, edit := range map[string]func(*hook.Endpoint){"another region": elsewhere, "fixed addresses": fixed, "private network": inside} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
@@ -72,7 +76,7 @@ func TestProcessBatch_sendsFromTheEndpointsPlace(t *testing.T) {
 			if d.State != hook.StateDelivered || p.calls != 1 || len(w.Posts) != 1 || d.Last.Region != e.Region || p.region != e.Region {
 				t.Errorf("%s after %d calls and %d posts from %q; want delivered by one call from %q", d.State, p.calls, len(w.Posts), d.Last.Region, e.Region)
 			}
-			if log := w.Log.String(); strings.Contains(log, `"region":"us-east-1"`) != (e.Region != "") {
+			if log := w.Log.String(); strings.Contains(log, `"region":"`+cmp.Or(e.Region, "us-east-1")+`"`) != (e.Region != "") {
 				t.Errorf("the log names another region than %q:\n%s", e.Region, log)
 			}
 		})
@@ -84,12 +88,12 @@ func TestProcessBatch_sendsFromTheEndpointsPlace(t *testing.T) {
 func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
 	t.Parallel()
 
-	for name, remote := range map[string]attempt.Remote{"throttled": &place{err: errThrottled}, "no senders": nil} {
+	for name, sender := range map[string]attempt.Remote{"throttled": &place{err: errThrottled}, "no senders": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
-			w.Remote = remote
+			w.Remote = sender
 			id := w.Post(w.Endpoint(elsewhere))[0]
 			w.Run()
 			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 || d.Last.Region != "" {
@@ -102,25 +106,39 @@ func TestProcessBatch_fallsBackBeforeTheSenderRan(t *testing.T) {
 	}
 }
 
-// For fixed addresses there is no fallback: nothing is sent or recorded, and the message comes
-// again until the sender runs.
-func TestProcessBatch_fixedAddressesNeverFallBack(t *testing.T) {
+// For fixed addresses and the private network there is no fallback: nothing is sent or recorded, and
+// the message comes again until the sender runs. Without the sender of the private network, or in a
+// build that does not know it, it is a region without a sender.
+func TestProcessBatch_onlyOriginsNeverFallBack(t *testing.T) {
 	t.Parallel()
 
-	w := setup(t)
-	p := &place{w: w.World, err: errThrottled}
-	w.Remote = p
-	id := w.Post(w.Endpoint(fixed))[0]
-	if received, failed := w.Invoke(hook.QueueLive); received != 1 || failed != 1 || len(w.Posts) != 0 {
-		t.Fatalf("received %d, failed %d, %d posts; want the message back without a post", received, failed, len(w.Posts))
-	}
-	if states := w.States([]hook.DeliveryRef{id}); states != "1 none" {
-		t.Fatalf("the delivery is recorded: %s; want no record", states)
-	}
-	p.posts, p.err = true, nil
-	w.Run()
-	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 {
-		t.Errorf("%s after %d attempts and %d posts; want delivered by the first attempt", d.State, d.Attempts, len(w.Posts))
+	signer := &send.Sender{Now: time.Now}
+	unknown := &remote.Sender{Signer: signer, Invoker: memory.Senders{"": {Sender: signer}, "us-east-1": {Sender: signer}}, Now: time.Now}
+	for name, tt := range map[string]struct {
+		edit   func(*hook.Endpoint)
+		sender attempt.Remote
+	}{
+		"fixed addresses": {fixed, &place{err: errThrottled}}, "private network": {inside, &place{err: errThrottled}},
+		"no private sender": {inside, unknown}, "no sender at all": {inside, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Remote = tt.sender
+			id := w.Post(w.Endpoint(tt.edit))[0]
+			if received, failed := w.Invoke(hook.QueueLive); received != 1 || failed != 1 || len(w.Posts) != 0 {
+				t.Fatalf("received %d, failed %d, %d posts; want the message back without a post", received, failed, len(w.Posts))
+			}
+			if states := w.States([]hook.DeliveryRef{id}); states != "1 none" {
+				t.Fatalf("the delivery is recorded: %s; want no record", states)
+			}
+			w.Remote = &place{w: w.World, posts: true}
+			w.Run()
+			if d := w.Delivery(id); d.State != hook.StateDelivered || d.Attempts != 1 || len(w.Posts) != 1 {
+				t.Errorf("%s after %d attempts and %d posts; want delivered by the first attempt", d.State, d.Attempts, len(w.Posts))
+			}
+		})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strconv"
 	"sync/atomic"
 	"testing"
 
@@ -137,7 +138,7 @@ func TestNewClient_privateRebinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	number, err := net.LookupPort("tcp", port)
+	number, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
 		t.Fatal(err)
 	}

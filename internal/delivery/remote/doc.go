@@ -1,5 +1,5 @@
-// Package remote makes an attempt from another origin: another region, or a network
-// with fixed source addresses. A Sender signs the request and sends it to the origin;
+// Package remote makes an attempt from another origin: another region, a network
+// with fixed source addresses, or a private network. A Sender signs the request and sends it to the origin;
 // a Handler there posts it and returns the outcome.
 //
 // The origin stores no key and has no permission. The message carries one signed request, with

@@ -19,6 +19,10 @@ const version = 1
 // version would ignore them.
 const secretVersion = 2
 
+// privateVersion is the version of a message for the private network, with or without secrets. A build
+// that only knows the other two would send it over the internet.
+const privateVersion = 3
+
 var (
 	errVersion = errors.New("the message has another version")
 	errAnswer  = errors.New("the answer has no known class")
@@ -39,7 +43,8 @@ type message struct {
 	TLS      *security         `json:"tls,omitempty"`
 	Fresh    bool              `json:"fresh,omitempty"`
 
-	OneOrigin bool `json:"one_origin,omitempty"`
+	OneOrigin bool          `json:"one_origin,omitempty"`
+	Private   hook.TenantID `json:"private,omitempty"`
 }
 
 // security has the TLS settings of the request, at most 40 KiB.
@@ -78,7 +83,7 @@ type answer struct {
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 	m := message{
 		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts, Fresh: p.Fresh,
-		OneOrigin: p.OneOrigin,
+		OneOrigin: p.OneOrigin, Private: p.Private,
 	}
 	if g := p.Grant; g != nil {
 		m.Version = secretVersion
@@ -88,6 +93,9 @@ func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 	}
 	if p.TLS != (send.TLS{}) {
 		m.Version, m.TLS = secretVersion, new(security(p.TLS))
+	}
+	if p.Private != "" {
+		m.Version = privateVersion
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -101,12 +109,12 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 	if err := json.Unmarshal(text, &m); err != nil {
 		return p, nil, fmt.Errorf("decode message: %w", err)
 	}
-	if m.Version != version && m.Version != secretVersion {
-		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, secretVersion)
+	if m.Version < version || m.Version > privateVersion || (m.Version == privateVersion) != (m.Private != "") {
+		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, privateVersion)
 	}
 	p = send.Prepared{
 		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond, Fresh: m.Fresh,
-		OneOrigin: m.OneOrigin,
+		OneOrigin: m.OneOrigin, Private: m.Private,
 	}
 	if m.TLS != nil {
 		p.TLS = send.TLS(*m.TLS)

@@ -306,7 +306,10 @@ func TestHandler_Handle_refusesAnUnknownForm(t *testing.T) {
 
 	server, received := receiver(t, func(http.ResponseWriter, *http.Request) {})
 	h := remote.Handler{Sender: here(t, loopback, server)}
-	for _, message := range []string{`{"version":3,"url":"` + server.URL + `","timeout_ms":1000}`, `{"url":"` + server.URL + `"}`, `[]`, `{`} {
+	for _, message := range []string{
+		`{"version":4,"url":"` + server.URL + `","timeout_ms":1000}`, `{"version":3,"url":"` + server.URL + `","timeout_ms":1000}`,
+		`{"version":1,"private":"acme","url":"` + server.URL + `","timeout_ms":1000}`, `{"url":"` + server.URL + `"}`, `[]`, `{`,
+	} {
 		answer, err := h.Handle(t.Context(), []byte(message))
 		if err != nil || !strings.HasPrefix(string(answer), `{"refused":`) || len(received) != 0 {
 			t.Errorf("Handle(%s) = %s, %v after %d posts; want a refusal without a post", message, answer, err, len(received))

@@ -11,8 +11,8 @@ import (
 
 // Invoker runs messages at other origins.
 type Invoker interface {
-	// Invoke runs the message once: in the region, or, if it is empty, in the network with fixed
-	// addresses in the deployment's own region. It never repeats a message. The error wraps
+	// Invoke runs the message once: in the region, or, in the deployment's own, in the network with
+	// fixed addresses if it is empty, and in the private network for hook.PrivateRegion. It never repeats a message. The error wraps
 	// send.ErrNotSent only if nobody ran the message.
 	Invoke(ctx context.Context, region string, message []byte) (answer []byte, err error)
 }
@@ -24,7 +24,7 @@ type Sender struct {
 	Now     func() time.Time
 }
 
-// Send makes one attempt from the endpoint's region, or from the fixed addresses.
+// Send makes one attempt from the endpoint's region, the fixed addresses or the private network.
 //
 // The duration of the outcome includes the way to the origin and back, because the attempt
 // occupies the caller for that time.
@@ -42,7 +42,7 @@ func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	return outcome, nil
 }
 
-// Post makes the prepared request in the region, or, for an empty region, from the fixed addresses.
+// Post makes the prepared request in the region, as Invoke knows it.
 // Its errors are those of Send. The outcome has neither region nor duration.
 func (s *Sender) Post(ctx context.Context, region string, prepared send.Prepared) (hook.Outcome, error) {
 	message, err := encodeMessage(prepared, s.Signer.Policy.Own)

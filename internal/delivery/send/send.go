@@ -45,6 +45,9 @@ type Prepared struct {
 	Fresh   bool          // each request gets a new connection
 	// OneOrigin ends the attempt at a redirect to another origin.
 	OneOrigin bool
+	// Private is the tenant of a private endpoint, whose requests go to the receivers that are listed
+	// for the tenant; empty for every other endpoint.
+	Private hook.TenantID
 }
 
 // Sender makes attempts. A Sender is safe for concurrent use.
@@ -83,7 +86,7 @@ func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
 
 // Prepare signs the request at the current time. Prepare makes no request.
 func (s *Sender) Prepare(r Request) Prepared {
-	return Prepared{
+	p := Prepared{
 		URL:     r.Endpoint.URL,
 		Header:  s.header(&r, s.Now()),
 		Own:     ownHeaders(&r),
@@ -95,6 +98,10 @@ func (s *Sender) Prepare(r Request) Prepared {
 
 		OneOrigin: s.OneOrigin,
 	}
+	if r.Endpoint.Private() {
+		p.Private = r.Endpoint.Tenant
+	}
+	return p
 }
 
 // Post makes one attempt and returns the outcome. The attempt, with its redirects and the access

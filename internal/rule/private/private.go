@@ -68,8 +68,11 @@ type form struct {
 //
 //	[{"cidrs": ["10.20.0.0/16"], "hosts": ["corp.example.com"], "ports": [443], "tenants": ["acme"]}]
 //
-// A rule needs CIDRs and ports. The error is a *hook.Error with CodeInvalid, and names each wrong part.
+// A rule needs CIDRs and ports. An empty text means no list: nil. The error is a *hook.Error with CodeInvalid, and names each wrong part.
 func Parse(text []byte) (List, error) {
+	if len(text) == 0 {
+		return nil, nil
+	}
 	var forms []form
 	if err := json.Unmarshal(text, &forms, json.RejectUnknownMembers(true)); err != nil {
 		return nil, hook.Invalid(hook.FieldError{Field: "private_allow", Message: "must be a JSON list of rules with cidrs, ports, hosts and tenants: " + err.Error()})

@@ -28,7 +28,7 @@ func TestParse_refused(t *testing.T) {
 		name    = "must be a name in lower case"
 	)
 	tests := []struct{ name, text, field, want string }{
-		{name: "nothing", text: ``, field: "private_allow", want: "must be a JSON list"},
+		{name: "a space", text: ` `, field: "private_allow", want: "must be a JSON list"},
 		{name: "no rule", text: `[]`, field: "private_allow", want: "must have 1 to 20"},
 		{name: "null", text: `null`, field: "private_allow", want: "must have 1 to 20"},
 		{name: "21 rules", text: "[" + strings.Repeat(`{"cidrs": ["10.0.0.0/16"], "ports": [443]},`, 20) + `{"cidrs": ["10.0.0.0/16"], "ports": [443]}]`, field: "private_allow", want: "must have 1 to 20"},

@@ -5,7 +5,7 @@ import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useEgress, useTenant } from '../api/reads'
-import { isPortal } from '../session'
+import { isPortal, may } from '../session'
 import { text } from '../text'
 import { CheckBox, Input, Select, TextArea } from '../ui/controls'
 import { Field, Form, numeric, type Values } from '../ui/form'
@@ -92,6 +92,8 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   const addresses = places?.addresses ?? []
   // The stored region can still be chosen if the deployment no longer has it.
   const regions = [...new Set([...(places?.regions ?? []), ...(e?.region ? [e.region] : [])])]
+  const offered = { shared: true, fixed: addresses.length > 0, private: places?.private && may('private') }
+  const egresses = (['shared', 'fixed', 'private'] as const).filter((value) => offered[value] || value === e?.egress)
   const [destination, setDestination] = useState<Destination['type']>(e?.destination?.type ?? 'http')
   const to = t.destinations[destination]
   const retries = (Object.keys(t.retries) as Choice[]).filter((c) => c !== 'keep' || choiceOf(e) === 'keep')
@@ -206,9 +208,9 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
                   <Select label={t.region} defaultValue={e?.region || own} options={[{ value: own, label: t.ownRegion }, ...regions.map((r) => ({ value: r, label: r }))]} />
                 </Field>
               )}
-              {(addresses.length > 0 || e?.egress === 'fixed') && (
-                <Field name="egress" label={t.egress} help={t.addresses(addresses)}>
-                  <Select label={t.egress} defaultValue={e?.egress ?? 'shared'} options={(['shared', 'fixed'] as const).map((value) => ({ value, label: t.egresses[value] }))} />
+              {egresses.length > 1 && (
+                <Field name="egress" label={t.egress} help={addresses.length > 0 ? t.addresses(addresses) : undefined}>
+                  <Select label={t.egress} defaultValue={e?.egress ?? 'shared'} options={egresses.map((value) => ({ value, label: t.egresses[value] }))} />
                 </Field>
               )}
             </div>

@@ -15,7 +15,7 @@ import { tell } from '../ui/toast'
 
 const t = text.keys
 type Scope = Schemas['Key']['scopes'][number]
-const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'transformations', 'replay', 'audit', 'portal:write', 'tenants:read', 'admin']
+const scopes: Scope[] = ['read', 'events:write', 'endpoints:write', 'transformations', 'private', 'replay', 'audit', 'portal:write', 'tenants:read', 'admin']
 
 export function Keys() {
   const { cursor } = useSearch({ from: '/keys' })

@@ -515,9 +515,9 @@ export const words: Part<Words> = {
     maxBytesHelp: 'Der Inhalte einer Anfrage',
     region: 'Gesendet aus',
     ownRegion: 'Dieser Region',
-    egress: 'Absenderadressen',
-    egresses: { shared: 'Jede Adresse von AWS', fixed: 'Nur feste Adressen' },
-    addresses: (all) => `Für Firewalls: ${all.join(', ')}`,
+    egress: 'Gesendet über',
+    egresses: { shared: 'Das Internet, von jeder Adresse von AWS', fixed: 'Das Internet, nur von festen Adressen', private: 'Das private Netz' },
+    addresses: (all) => `Feste Adressen, für Firewalls: ${all.join(', ')}`,
     destination: 'Ziel',
     destinations: {
       http: { label: 'Eine URL' },
