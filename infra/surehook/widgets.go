@@ -21,8 +21,8 @@ func outcomes() []string {
 }
 
 // widgets returns the rows of the dashboard in the order of an incident:
-// waiting and dead deliveries, delivery latency, endpoints' answers, Surehook's
-// own parts, and cost.
+// waiting and dead deliveries, delivery latency, endpoints' answers, and
+// Surehook's own parts.
 func widgets(p plan) [][]Widget {
 	rows := [][]Widget{
 		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
@@ -31,7 +31,7 @@ func widgets(p plan) [][]Widget {
 	if p.Environment.senders() {
 		rows = append(rows, senderRow(p))
 	}
-	return append(rows, edgeRow(p), tableRow(p), costRow(p))
+	return append(rows, edgeRow(p), tableRow(p))
 }
 
 type metrics = []awscloudwatch.IMetric
@@ -232,8 +232,4 @@ func tableRow(p plan) []Widget {
 		{Title: "Table throttles", Width: 12, Unit: "requests", Left: throttled},
 		{Title: "Table capacity consumed in 5 minutes", Width: 12, Unit: "units", View: ViewStacked, Left: consumed},
 	}
-}
-
-func costRow(p plan) []Widget {
-	return []Widget{{Title: "Estimated cost per hour, list prices without free tiers", Width: 24, Unit: "USD", Left: costs(p)}}
 }

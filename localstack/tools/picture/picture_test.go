@@ -109,7 +109,7 @@ func TestDraw_showsEveryWidget(t *testing.T) {
 		"the rate of 3 delivered and 1 dead":          `font-size="34" fill="#16191f" text-anchor="start">75</text>`,
 		"the latest depth of the live queue":          `font-size="34" fill="#16191f" text-anchor="start">42</text>`,
 		"a widget without values":                     `>from AWS, not on this machine</text>`,
-		"every widget, those without values included": `>Estimated cost per hour, list prices without free tiers</text>`,
+		"every widget, those without values included": `>Table capacity consumed in 5 minutes</text>`,
 		"the alarms without their common prefix":      `>dead-letters</text>`,
 	} {
 		if !strings.Contains(svg, want) {
