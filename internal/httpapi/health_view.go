@@ -10,6 +10,7 @@ import (
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/drain"
+	"surehook.example/surehook/internal/rule/stats"
 )
 
 // endpointHealthView is the health of one endpoint.
@@ -61,19 +62,25 @@ type windowsView struct {
 	Day  windowView `json:"24h"`
 }
 
-// windowView holds the counts since a time. Rates and durations without samples are left out.
+// windowView holds the counts since a time.
 type windowView struct {
-	Since        time.Time      `json:"since"`
+	Since time.Time `json:"since"`
+	figuresView
+	FinalSuccess *float64       `json:"final_success_rate,omitzero"`
+	ByOutcome    map[string]int `json:"attempts_by_outcome"`
+}
+
+// figuresView holds what windows and rows of statistics have in common. Rates and durations without
+// samples are left out.
+type figuresView struct {
 	Attempts     int            `json:"attempts"`
 	Success      *float64       `json:"success_rate,omitzero"`
 	FirstSuccess *float64       `json:"first_attempt_success_rate,omitzero"`
-	FinalSuccess *float64       `json:"final_success_rate,omitzero"`
 	DeadRate     *float64       `json:"dead_rate,omitzero"`
 	Delivered    int            `json:"delivered"`
 	Dead         int            `json:"dead"`
 	Latency      *latencyView   `json:"latency,omitzero"`
 	MeanDelivery *time.Duration `json:"mean_delivery_time,omitzero"`
-	ByOutcome    map[string]int `json:"attempts_by_outcome"`
 	ByNumber     []int          `json:"attempts_by_number"` // first attempts, second attempts, ...
 }
 
@@ -206,24 +213,20 @@ func viewLimits(s endpoint.Status) limitsView {
 }
 
 func viewWindow(w status.Window) windowView {
-	v := windowView{
-		Since:        w.Since,
-		Attempts:     w.Attempts(),
-		Success:      known(w.SuccessRate(), w.Attempts()),
-		FirstSuccess: known(w.FirstRate(), w.Numbers[1]),
-		FinalSuccess: known(w.FinalRate(), w.Settled()),
-		DeadRate:     known(w.DeadRate(), w.Settled()),
-		Delivered:    w.Delivered,
-		Dead:         w.Dead,
-		MeanDelivery: viewMean(w),
-		ByOutcome:    viewOutcomes(w.Classes[:]),
-		ByNumber:     viewNumbers(w.Numbers[:]),
-	}
+	f := w.Figures()
+	v := windowView{Since: w.Since, figuresView: viewFigures(&f), FinalSuccess: known(f.FinalRate(), f.Settled()), ByOutcome: viewOutcomes(f.ByOutcome[:])}
 	if v.ByOutcome == nil {
 		v.ByOutcome = map[string]int{}
 	}
-	if n := w.Latency.Count(); n > 0 {
-		v.Latency = viewLatency(n, w.Latency.Percentile)
+	return v
+}
+
+func viewFigures(f *stats.Figures) figuresView {
+	v := viewOf[figuresView](*f)
+	v.Success, v.FirstSuccess, v.DeadRate = known(f.SuccessRate(), f.Attempts), known(f.FirstRate(), f.ByNumber[1]), known(f.DeadRate(), f.Settled())
+	v.MeanDelivery, v.ByNumber = viewMean(f), viewNumbers(f.ByNumber[:])
+	if n, percentile := f.Latency(); n > 0 {
+		v.Latency = viewLatency(n, percentile)
 	}
 	return v
 }
@@ -237,14 +240,15 @@ func known(rate float64, n int) *float64 {
 }
 
 // viewMean returns the mean time from creation to delivery; nil without deliveries.
-func viewMean(w status.Window) *time.Duration {
-	if w.Delivered == 0 {
+func viewMean(f *stats.Figures) *time.Duration {
+	if f.Delivered == 0 {
 		return nil
 	}
-	return new(w.MeanAge().Truncate(time.Millisecond))
+	return new(f.MeanAge().Truncate(time.Millisecond))
 }
 
 func viewPipeline(p status.Pipeline) pipelineView {
+	hour := p.Hour.Figures()
 	v := pipelineView{
 		At:           p.At,
 		Complete:     p.Complete,
@@ -260,10 +264,10 @@ func viewPipeline(p status.Pipeline) pipelineView {
 		Attention:    viewAttention(p.Attention),
 		LastHour: lastHourView{
 			Since:        p.Hour.Since,
-			Delivered:    p.Hour.Delivered,
-			Failed:       p.Hour.Attempts() - p.Hour.Classes[hook.ClassDelivered],
-			Dead:         p.Hour.Dead,
-			MeanDelivery: viewMean(p.Hour),
+			Delivered:    hour.Delivered,
+			Failed:       hour.Attempts - hour.Successes,
+			Dead:         hour.Dead,
+			MeanDelivery: viewMean(&hour),
 		},
 		Queues: queuesView{
 			Events:        depthView(p.Queues["events"]),

@@ -93,25 +93,17 @@ type pipelineStatsView struct {
 	statsView
 }
 
-// statsRowView holds the figures of a group. Rates and durations without samples are left out,
-// and rows of event types lack the fields that only endpoints have.
+// statsRowView holds the figures of a group. Rows of event types lack the fields that only endpoints
+// have.
 type statsRowView struct {
-	Hour         time.Time       `json:"hour,omitzero"`
-	Tenant       hook.TenantID   `json:"tenant,omitzero"`
-	Endpoint     hook.EndpointID `json:"endpoint_id,omitzero"`
-	Type         string          `json:"event_type,omitzero"`
-	Other        bool            `json:"other,omitzero"`
-	Attempts     int             `json:"attempts"`
-	Success      *float64        `json:"success_rate,omitzero"`
-	FirstSuccess *float64        `json:"first_attempt_success_rate,omitzero"`
-	DeadRate     *float64        `json:"dead_rate,omitzero"`
-	Delivered    int             `json:"delivered"`
-	Dead         int             `json:"dead"`
-	Latency      *latencyView    `json:"latency,omitzero"`
-	MeanDelivery *time.Duration  `json:"mean_delivery_time,omitzero"`
-	ByOutcome    map[string]int  `json:"attempts_by_outcome,omitzero"`
-	ByNumber     []int           `json:"attempts_by_number"`
-	DeliveredAt  []int           `json:"delivered_by_attempt"`
+	Hour     time.Time       `json:"hour,omitzero"`
+	Tenant   hook.TenantID   `json:"tenant,omitzero"`
+	Endpoint hook.EndpointID `json:"endpoint_id,omitzero"`
+	Type     string          `json:"event_type,omitzero"`
+	Other    bool            `json:"other,omitzero"`
+	figuresView
+	ByOutcome   map[string]int `json:"attempts_by_outcome,omitzero"`
+	DeliveredAt []int          `json:"delivered_by_attempt"`
 }
 
 func viewStats(s status.Statistics) statsView {
@@ -124,13 +116,9 @@ func viewStats(s status.Statistics) statsView {
 
 func viewStatsRow(r status.StatsRow) statsRowView {
 	v := viewOf[statsRowView](r)
-	v.Success, v.FirstSuccess, v.DeadRate = known(r.SuccessRate(), r.Attempts), known(r.FirstRate(), r.ByNumber[1]), known(r.DeadRate(), r.Settled())
-	v.ByOutcome, v.ByNumber, v.DeliveredAt = viewOutcomes(r.ByOutcome[:]), viewNumbers(r.ByNumber[:]), viewNumbers(r.DeliveredAt[:])
-	if n, percentile := r.Latency(); n > 0 {
-		v.Latency = viewLatency(n, percentile)
-	}
-	if r.Waited > 0 && r.Delivered > 0 {
-		v.MeanDelivery = new((r.Waited / time.Duration(r.Delivered)).Truncate(time.Millisecond))
+	v.figuresView, v.ByOutcome, v.DeliveredAt = viewFigures(&r.Figures), viewOutcomes(r.ByOutcome[:]), viewNumbers(r.DeliveredAt[:])
+	if r.Waited == 0 { // of an event type: not counted
+		v.MeanDelivery = nil
 	}
 	return v
 }

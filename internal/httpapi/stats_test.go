@@ -25,7 +25,7 @@ func TestStats(t *testing.T) {
 	const fine, coarse = `{"samples":%d,"p50":"1.043229s","p95":"1.043229s","p99":"1.043229s"}`, `{"samples":%d,"p50":"829.105ms","p95":"829.105ms","p99":"829.105ms"}`
 	const span = `{"since":"2026-11-20T09:00:00.000Z","until":"2026-11-21T09:30:00.000Z","endpoints":1,"data":[%s]}`
 	all := `"attempts":4,"success_rate":0.25,"first_attempt_success_rate":0,"dead_rate":0.5,"delivered":1,"dead":1,"latency":` + fmt.Sprintf(fine, 3) +
-		`,"mean_delivery_time":"31s","attempts_by_outcome":{"delivered":1,"dns":1,"refused":1,"unavailable":1},"attempts_by_number":[3,1],"delivered_by_attempt":[0,1]}`
+		`,"mean_delivery_time":"31s","attempts_by_number":[3,1],"attempts_by_outcome":{"delivered":1,"dns":1,"refused":1,"unavailable":1},"delivered_by_attempt":[0,1]}`
 	paid := `"event_type":"order.paid","attempts":2,"success_rate":0.5,"first_attempt_success_rate":0,"dead_rate":0,"delivered":1,"dead":0,"latency":` +
 		fmt.Sprintf(coarse, 2) + `,"attempts_by_number":[1,1],"delivered_by_attempt":[0,1]}`
 	made := `"event_type":"user.made","attempts":1,"success_rate":0,"first_attempt_success_rate":0,"dead_rate":1,"delivered":0,"dead":1,"latency":` +
@@ -80,7 +80,7 @@ func TestPipelineStats(t *testing.T) {
 	id := idOf(t, b.create(t, `{"url":"https://example.com/"}`))
 	b.count(t, id, b.now.Add(-time.Hour), stats.Attempt{Type: "order.paid", Class: hook.ClassDNS, Number: 1, State: hook.StateDead})
 	const span = `{"complete":true,"since":"2026-11-20T09:00:00.000Z","until":"2026-11-21T09:30:00.000Z","endpoints":1,"data":[{%s}]}`
-	const row = `"attempts":1,"success_rate":0,"first_attempt_success_rate":0,"dead_rate":1,"delivered":0,"dead":1,"attempts_by_outcome":{"dns":1},"attempts_by_number":[1],"delivered_by_attempt":[]`
+	const row = `"attempts":1,"success_rate":0,"first_attempt_success_rate":0,"dead_rate":1,"delivered":0,"dead":1,"attempts_by_number":[1],"attempts_by_outcome":{"dns":1},"delivered_by_attempt":[]`
 	for query, want := range map[string]string{
 		"":              row,
 		"?by=hour":      `"hour":"2026-11-21T08:00:00.000Z",` + row,

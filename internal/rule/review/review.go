@@ -73,12 +73,13 @@ func Judge(f Facts, now time.Time) Verdict {
 	if before.WarnedAt.Before(f.Endpoint.StatusSince) { // a warning ends with the status
 		before.Warned, before.WarnedAt = WarnedNever, time.Time{}
 	}
+	day := Day(f.Hours, countedSince(f.Endpoint), now)
 	j := judgement{
 		endpoint: f.Endpoint,
 		before:   before,
 		after:    before,
 		recent:   Recent(f.Hours, now),
-		day:      Day(f.Hours, countedSince(f.Endpoint), now),
+		day:      day.Figures(),
 		now:      now,
 	}
 	j.judgeSpeed()
@@ -123,7 +124,8 @@ func Timeout(p99, own time.Duration) time.Duration {
 type judgement struct {
 	endpoint      hook.Endpoint
 	before, after Flags
-	recent, day   stats.Counts
+	recent        stats.Counts
+	day           stats.Figures
 	now           time.Time
 	disable       bool
 }

@@ -71,6 +71,17 @@ func (f *Figures) FirstRate() float64 { return share(f.First, f.ByNumber[1]) }
 // DeadRate returns the share of dead deliveries among settled deliveries, 0 to 1; 0 for none.
 func (f *Figures) DeadRate() float64 { return share(max(f.Dead, 0), f.Settled()) }
 
+// FinalRate returns the share of delivered deliveries among settled deliveries, 0 to 1; 0 for none.
+func (f *Figures) FinalRate() float64 { return share(f.Delivered, f.Settled()) }
+
+// MeanAge returns the mean age of the deliveries when they were delivered; 0 for none delivered.
+func (f *Figures) MeanAge() time.Duration {
+	if f.Delivered == 0 {
+		return 0
+	}
+	return f.Waited / time.Duration(f.Delivered)
+}
+
 // Latency returns the number of timed attempts and a function for percentiles.
 func (f *Figures) Latency() (samples int, percentile func(p float64) time.Duration) {
 	if n := f.Fine.Count(); n > 0 {

@@ -138,29 +138,6 @@ func (c *Counts) Attempts() int { return total(c.Numbers[:]) }
 // Unsuccessful returns the number of attempts of all classes but delivered.
 func (c *Counts) Unsuccessful() int { return c.Attempts() - c.Classes[hook.ClassDelivered] }
 
-// Settled returns the number of delivered and dead deliveries.
-func (c *Counts) Settled() int { return c.Delivered + c.Dead }
-
-// DeadRate returns the share of dead deliveries among settled deliveries, 0 to 1; 0 for none settled.
-func (c *Counts) DeadRate() float64 { return share(c.Dead, c.Settled()) }
-
-// FinalRate returns the share of delivered deliveries among settled deliveries, 0 to 1; 0 for none settled.
-func (c *Counts) FinalRate() float64 { return share(c.Delivered, c.Settled()) }
-
-// FirstRate returns the share of successes among first attempts, 0 to 1; 0 for no first attempts.
-func (c *Counts) FirstRate() float64 { return share(c.First, c.Numbers[1]) }
-
-// SuccessRate returns the share of successes among attempts, 0 to 1; 0 for no attempts.
-func (c *Counts) SuccessRate() float64 { return share(c.Classes[hook.ClassDelivered], c.Attempts()) }
-
-// MeanAge returns the mean age of the deliveries when they were delivered; 0 for none delivered.
-func (c *Counts) MeanAge() time.Duration {
-	if c.Delivered == 0 {
-		return 0
-	}
-	return c.Waited / time.Duration(c.Delivered)
-}
-
 func share(part, whole int) float64 {
 	if whole == 0 {
 		return 0

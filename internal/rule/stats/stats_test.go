@@ -155,7 +155,7 @@ func TestCounts_Count_TimesResponsesAndTimeouts(t *testing.T) {
 	}
 }
 
-func TestCounts_Rates(t *testing.T) {
+func TestFigures_rates(t *testing.T) {
 	t.Parallel()
 
 	type rates struct {
@@ -198,10 +198,10 @@ func TestCounts_Rates(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			c := tt.in
+			f := tt.in.Figures()
 			got := rates{
-				Attempts: c.Attempts(), Settled: c.Settled(),
-				Dead: c.DeadRate(), Final: c.FinalRate(), First: c.FirstRate(), Success: c.SuccessRate(), Age: c.MeanAge(),
+				Attempts: f.Attempts, Settled: f.Settled(),
+				Dead: f.DeadRate(), Final: f.FinalRate(), First: f.FirstRate(), Success: f.SuccessRate(), Age: f.MeanAge(),
 			}
 			if got != tt.want {
 				t.Errorf("rates of %+v = %+v; want %+v", tt.in, got, tt.want)
