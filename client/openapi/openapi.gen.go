@@ -3123,7 +3123,8 @@ type Decision struct {
 	EventType string `json:"event_type"`
 
 	// Figures The figures behind the decision, by name. The end of a name says the unit, such as _ms for milliseconds.
-	Figures map[string]float64 `json:"figures"`
+	Figures     map[string]float64 `json:"figures"`
+	FirstLossAt *Time              `json:"first_loss_at,omitempty"`
 
 	// Reason The reason, in a sentence.
 	Reason string `json:"reason"`

@@ -98,6 +98,11 @@ func deliveryAlarms(p plan) []alarm {
 			metric: p.own(names.MetricDead, "Sum", time.Hour), limit: float64(limits.DeadLettersPerHour),
 		},
 		{
+			id: "AtRisk", name: "at-risk", section: "at-risk",
+			means:  "Waiting deliveries of an endpoint will be lost if nothing changes, the first within a day. First list the endpoints and the times: run surehook health --at-risk. A paused, disabled or failing endpoint is its owner's; a rate that is too low for what waits can be raised.",
+			metric: p.own(names.MetricAtRisk, "Sum", time.Hour), limit: float64(limits.AtRiskPerHour),
+		},
+		{
 			id: "Undeliverable", name: "undeliverable", section: "undeliverable",
 			means: "Surehook could not process some messages. Nothing retries these messages, so deliveries may be stuck. First read one message without deleting it, and find its delivery in the function's log. Fix the cause, then redrive the queue to its source.",
 			metric: p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(

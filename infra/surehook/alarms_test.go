@@ -35,6 +35,7 @@ func TestAlarms_thresholds(t *testing.T) {
 			limits := env.Thresholds
 			want := map[string]float64{
 				"dead-letters":         float64(limits.DeadLettersPerHour),
+				"at-risk":              float64(limits.AtRiskPerHour),
 				"undeliverable":        0,
 				"undeliverable-retry":  0,
 				"breaker-silent":       1,

@@ -293,6 +293,7 @@ func (c Concurrency) tenantShares() int { return max(1, c.reserve()/4) }
 // of three periods above the limit.
 type Thresholds struct {
 	DeadLettersPerHour int           // deliveries that died in an hour
+	AtRiskPerHour      int           // endpoints whose first loss came near in an hour
 	OldestPending      time.Duration // age of a queue's oldest message, without the message's delay
 	SuccessRate        float64       // percent of the deliveries settled in the last hour, 0 to 100
 	IngestErrors       int           // API answers with 5xx

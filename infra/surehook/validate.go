@@ -139,7 +139,7 @@ func dropped(value any) bool {
 // check reports thresholds with a constant alarm and thresholds without any
 // alarm.
 func (t Thresholds) check(f *faults) {
-	for _, n := range []int{t.DeadLettersPerHour, t.IngestErrors, t.FunctionErrors, t.TableThrottles, t.ScheduleFailures} {
+	for _, n := range []int{t.DeadLettersPerHour, t.AtRiskPerHour, t.IngestErrors, t.FunctionErrors, t.TableThrottles, t.ScheduleFailures} {
 		f.add(n < 0, "a threshold of %d is always exceeded", n)
 	}
 	f.add(t.OldestPending < time.Minute, "a threshold of %v for the oldest delivery is below the minimum of a minute", t.OldestPending)

@@ -124,8 +124,8 @@ func attemptRow(p plan) []Widget {
 func circuitRow(p plan) []Widget {
 	return []Widget{
 		{
-			Title: "Circuits: open (left), opened (right)", Width: 12, Unit: "circuits",
-			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: p.sums(names.MetricCircuits),
+			Title: "Circuits: open (left); opened, and endpoints at risk (right)", Width: 12, Unit: "circuits",
+			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: p.sums(names.MetricCircuits, names.MetricAtRisk),
 		},
 		{Title: "Parked and retried", Width: 12, Unit: "deliveries", Left: p.sums(names.MetricParked, names.MetricRetried)},
 	}

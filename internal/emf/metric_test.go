@@ -170,7 +170,7 @@ func TestNames(t *testing.T) {
 	all := []string{
 		names.MetricEnvironment, names.MetricOutcome, names.MetricAccepted, names.MetricWarned, names.MetricAttempts,
 		names.MetricAttemptTime, names.MetricDelivered, names.MetricLatency, names.MetricDead, names.MetricParked,
-		names.MetricRetried, names.MetricCircuits, names.MetricOpenCircuits, names.MetricOpenLetters, names.MetricSwept,
+		names.MetricRetried, names.MetricCircuits, names.MetricAtRisk, names.MetricOpenCircuits, names.MetricOpenLetters, names.MetricSwept,
 		"_aws", "timestamp", "time", "level", "message", "msg", "requestId",
 	}
 	slices.Sort(all)

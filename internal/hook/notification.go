@@ -12,6 +12,8 @@ type Notification struct {
 	At       time.Time          `stored:"at"`
 	Reason   string             `stored:"reason"`  // the explanation, one sentence
 	Figures  map[string]float64 `stored:"figures"` // the numbers behind the decision, such as dead_rate: 0.62
+	// FirstLoss is when the first waiting delivery is lost; only of NotificationAtRisk.
+	FirstLoss time.Time `stored:"first_loss_at"`
 	// Key identifies the occurrence. Repeated notifications of one occurrence have
 	// equal keys; two occurrences have different keys.
 	Key string `stored:"notification_key"`
@@ -20,6 +22,7 @@ type Notification struct {
 // The types of notifications. All begin with SystemPrefix.
 const (
 	NotificationFailing   = SystemPrefix + "endpoint.failing"              // the dead rate passed a warning level
+	NotificationAtRisk    = SystemPrefix + "endpoint.at_risk"              // waiting deliveries are lost soon, if nothing changes
 	NotificationSlow      = SystemPrefix + "endpoint.slow"                 // flagged as slow
 	NotificationDisabled  = SystemPrefix + "endpoint.disabled"             // after a 410 response, or because of the dead rate
 	NotificationRecovered = SystemPrefix + "endpoint.recovered"            // no longer failing, or no longer slow

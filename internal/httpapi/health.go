@@ -30,9 +30,10 @@ func (h *manage) listDecisions(ctx context.Context, c *call) (reply, error) {
 }
 
 type decisionView struct {
-	Type     string             `json:"event_type"`
-	At       time.Time          `json:"at"`
-	Reason   string             `json:"reason"`
-	Figures  map[string]float64 `json:"figures"`
-	Delivery hook.DeliveryID    `json:"delivery_id,omitzero"`
+	Type      string             `json:"event_type"`
+	At        time.Time          `json:"at"`
+	Reason    string             `json:"reason"`
+	Figures   map[string]float64 `json:"figures"`
+	FirstLoss time.Time          `json:"first_loss_at,omitzero"`
+	Delivery  hook.DeliveryID    `json:"delivery_id,omitzero"`
 }

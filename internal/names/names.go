@@ -92,6 +92,7 @@ const (
 	MetricParked       = "parked"      // deliveries
 	MetricRetried      = "retried"     // attempts after the first
 	MetricCircuits     = "circuits_opened"
+	MetricAtRisk       = "endpoints_at_risk"     // endpoints whose first loss came near
 	MetricOpenCircuits = "circuits_open"         // gauge: open or half-open
 	MetricOpenLetters  = "dead_letters_open"     // gauge
 	MetricQueue        = LogQueue                // second dimension of MetricPutBack and MetricReceives: a queue's name

@@ -218,7 +218,7 @@ const month = 30
 // its price for each of its metrics.
 func fixed() []monthly {
 	return []monthly{
-		{"metrics of alarms", 65, 0.10},
+		{"metrics of alarms", 66, 0.10},
 		{"gauges of the breaker, custom metrics", 2, 0.30},
 		{"dashboard", 1, 3.00},
 		{"KMS key", 1, 1.00},

@@ -175,7 +175,7 @@ func circuits() []admission.Record {
 			Holder: "probe", LeaseUntil: at(22), ClosedAt: at(19),
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
-		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47)},
+		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47), AtRiskUntil: at(49)},
 		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
 	}
 	half, closed := full, admission.NewRecord(tenant, third)
@@ -219,7 +219,7 @@ func counts() *stats.Counts {
 func notification(n int) hook.Notification {
 	return hook.Notification{
 		Type: hook.NotificationFailing, Tenant: tenant, Endpoint: first, Delivery: hook.QueuedDelivery(event(0, target()), target()).ID, At: at(50 + n),
-		Reason: "62 % of the deliveries of an hour are dead.", Figures: map[string]float64{"dead_rate": 0.62}, Key: fmt.Sprintf("failing-%d", n),
+		Reason: "62 % of the deliveries of an hour are dead.", Figures: map[string]float64{"dead_rate": 0.62}, FirstLoss: at(90 + n), Key: fmt.Sprintf("failing-%d", n),
 	}
 }
 

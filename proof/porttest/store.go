@@ -21,6 +21,7 @@ import (
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/delivery/admit"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/ingest"
@@ -57,6 +58,7 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	settle.Store
 	replay.Store
 	replay.Index
+	backlog.Index
 	replay.Jobs
 	notify.History
 }

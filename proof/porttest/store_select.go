@@ -57,6 +57,15 @@ func wantSelected(t *testing.T, s StoreUnderTest, selection replay.Selection, wa
 		Target: selection.Target, State: selection.State, From: selection.From, To: selection.To,
 	})
 	wantSame(t, fmt.Sprintf("CountSelected(%+v)", selection), len(want), n, err)
+	if selection.State == hook.StateDelivered {
+		return
+	}
+	var newest time.Time
+	if len(want) > 0 {
+		newest = want[len(want)-1].CreatedAt
+	}
+	at, err := s.Newest(t.Context(), selection)
+	wantSame(t, fmt.Sprintf("Newest(%+v)", selection), newest.UTC(), at.UTC(), err)
 }
 
 func selectOldestFirst(t *testing.T, s StoreUnderTest) {

@@ -4188,6 +4188,8 @@ export interface components {
             figures: {
                 [key: string]: number;
             };
+            /** @description When the first waiting delivery is lost; only of surehook.endpoint.at_risk. */
+            first_loss_at?: components["schemas"]["Time"];
             /** @description The delivery behind the decision; absent without a delivery. */
             delivery_id?: components["schemas"]["DeliveryID"];
         };
@@ -8586,7 +8588,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description surehook.endpoint.slow, .failing, .disabled or .recovered, surehook.circuit.opened or .closed, or surehook.delivery.dead. */
+                    /** @description surehook.endpoint.slow, .failing, .disabled, .recovered, .at_risk or .certificate_expiring, surehook.circuit.opened or .closed, or surehook.delivery.dead. */
                     event_type: string;
                     at: components["schemas"]["Time"];
                     tenant: string;
@@ -8601,6 +8603,8 @@ export interface operations {
                     figures?: {
                         [key: string]: number;
                     };
+                    /** @description When the first waiting delivery is lost; only of surehook.endpoint.at_risk. */
+                    first_loss_at?: components["schemas"]["Time"];
                 };
             };
         };

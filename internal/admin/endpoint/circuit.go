@@ -162,12 +162,10 @@ func (a *Admin) enqueue(ctx context.Context, record admission.Record, delay time
 // StatusOf returns the state of the endpoint with the record. It reads the limits if the endpoint has
 // limits or parked deliveries.
 func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (Status, error) {
-	now, admits := a.now(), record.Share(a.now())
+	now := a.now()
+	admits := record.AdmitsNow(&e, now)
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
-	}
-	if e.Status != hook.StatusActive || !record.ThrottledUntil.IsZero() {
-		admits = 0
 	}
 	s := Status{
 		Endpoint: e, Gate: record, Admits: admits, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),

@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
@@ -42,7 +41,7 @@ func (b *bundle) park(t *testing.T, e hook.Endpoint, n int) {
 	}
 }
 
-// reads counts the requests to the index and to the lists.
+// reads counts the requests to the index.
 type reads struct {
 	*memory.Store
 	n atomic.Int32
@@ -58,9 +57,9 @@ func (r *reads) CountSelected(ctx context.Context, s replay.Selection) (int, err
 	return r.Store.CountSelected(ctx, s)
 }
 
-func (r *reads) DeliveryRows(ctx context.Context, p status.Part, s status.Span, look int) ([]status.Row, bool, error) {
+func (r *reads) Newest(ctx context.Context, s replay.Selection) (time.Time, error) {
 	r.n.Add(1)
-	return r.Store.DeliveryRows(ctx, p, s, look)
+	return r.Store.Newest(ctx, s)
 }
 
 func TestReader_Health_backlog(t *testing.T) {
@@ -122,7 +121,7 @@ func TestReader_Health_backlog(t *testing.T) {
 			b.count(t, e, b.now, tt.answers...)
 			b.park(t, e, tt.parked)
 			counted := &reads{Store: b.store}
-			b.Index, b.Lists = counted, counted
+			b.Index = counted
 			h, err := b.Health(t.Context(), tenant, string(e.ID))
 			if err != nil || h.Waiting.Parked != tt.parked || !h.Complete {
 				t.Fatalf("Health = %d parked, complete %t, %v; want %d", h.Waiting.Parked, h.Complete, err, tt.parked)

@@ -63,7 +63,7 @@ type TenantHealth struct {
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
 // with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
 // each of them and four for each of its shards, a request per page of a count, more for the forecast
-// of a long backlog (see Health), and ends after waitingTimeout.
+// of a long backlog (see backlog.Count), and ends after waitingTimeout.
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search string) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}

@@ -9,8 +9,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/drain"
 	"surehook.example/surehook/internal/rule/review"
@@ -46,10 +48,6 @@ type Health struct {
 	Complete  bool            // false after a timeout: Waiting, Dead and Backlog.AtRisk are lower bounds
 }
 
-// maxOldest bounds the parked deliveries of an endpoint that are read: one page of the index. The
-// others are counted.
-const maxOldest = 100
-
 // Waiting counts the recorded, unsettled deliveries.
 type Waiting struct {
 	Retrying int
@@ -66,7 +64,7 @@ func (w *Waiting) add(other Waiting) {
 	w.Retrying += other.Retrying
 	w.Parked += other.Parked
 	w.AtRisk += other.AtRisk
-	w.FirstLoss = earlier(w.FirstLoss, other.FirstLoss)
+	w.FirstLoss = backlog.Earlier(w.FirstLoss, other.FirstLoss)
 	for reason, n := range other.Reasons {
 		if w.Reasons == nil {
 			w.Reasons = make(map[hook.Reason]int)
@@ -77,10 +75,7 @@ func (w *Waiting) add(other Waiting) {
 
 // Health returns the health of the tenant's endpoint with ref as the id or the
 // uid; CodeNotFound if none exists. The index of deliveries may lag by a moment.
-//
-// A parked delivery is counted once, and one request reads the oldest ones. If there are more than
-// maxOldest at a known pace, Health makes a request per shard for the newest, and counts in
-// backlogSlices spans, each with one request per shard and page.
+// See backlog.Count for the requests.
 func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
 	s, err := r.Endpoints.Status(ctx, tenant, ref)
 	if err != nil {
@@ -107,57 +102,41 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 
 // waiting counts the waiting deliveries of the endpoint, foretells which of them are lost, and
 // returns the oldest one; zero without one. With an error, the counts are those so far.
-func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (found Waiting, oldest hook.Delivery, backlog *drain.Forecast, err error) {
-	target := s.Endpoint.Widest()
-	pace, paced := paceOf(s, mean)
-	var parked parkedCount
-	group, grouped := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		found.Retrying, oldest, err = r.retrying(grouped, target)
-		return err
-	})
-	group.Go(func() (err error) {
-		parked, err = r.backlog(grouped, target, paced && pace > 0)
-		return err
-	})
-	err = group.Wait()
-	if found.Parked = parked.n; parked.n > 0 {
-		found.Reasons = map[hook.Reason]int{reasonOf(s): parked.n}
+func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (found Waiting, oldest hook.Delivery, f *drain.Forecast, err error) {
+	c, err := backlog.Count(ctx, r.Index, backlog.Endpoint{Endpoint: s.Endpoint, Admits: s.Admits, Width: s.Width, Mean: mean}, now)
+	found = Waiting{Retrying: c.Retrying, Parked: c.Parked}
+	if c.Parked > 0 {
+		found.Reasons = map[hook.Reason]int{reasonOf(s): c.Parked}
 	}
-	if paced && parked.n+found.Retrying > 0 {
-		f := drain.Of(parked.slices, s.Endpoint.MaxAge, pace, now)
-		if pace == 0 && !oldest.CreatedAt.IsZero() { // they are parked when their attempts are due
-			f.AtRisk, f.FirstLoss = f.AtRisk+found.Retrying, earlier(f.FirstLoss, oldest.CreatedAt.Add(s.Endpoint.MaxAge))
-		}
-		found.AtRisk, found.FirstLoss = f.AtRisk, f.FirstLoss
-		if parked.n > 0 || f.AtRisk > 0 {
-			backlog = &f
-		}
+	if c.Forecast != nil {
+		found.AtRisk, found.FirstLoss = c.Forecast.AtRisk, c.Forecast.FirstLoss
 	}
-	return found, older(oldest, parked.oldest), backlog, err
+	return found, c.Oldest, c.Forecast, err
 }
 
-// retrying counts the retrying deliveries, and returns the oldest one; zero without one.
-func (r *Reader) retrying(ctx context.Context, target hook.Target) (n int, oldest hook.Delivery, err error) {
-	if n, err = r.count(ctx, target, hook.StateRetrying); err != nil || n == 0 {
-		return n, oldest, err
+// reasonOf returns why parked deliveries of the endpoint wait now. The reasons in their records are
+// from the moment when they were parked.
+func reasonOf(s *endpoint.Status) hook.Reason {
+	switch s.Endpoint.Status {
+	case hook.StatusPaused:
+		return hook.ReasonPaused
+	case hook.StatusDisabled:
+		return hook.ReasonDisabled
+	case hook.StatusActive:
 	}
-	first, _, err := r.Index.Select(ctx, replay.Selection{Target: target, State: hook.StateRetrying, Limit: 1})
-	if err != nil {
-		return n, oldest, fmt.Errorf("find oldest retrying delivery of endpoint %s: %w", target.Endpoint, err)
+	switch {
+	case s.Endpoint.Status == 0:
+		return hook.ReasonDeleted
+	case s.Gate.State != circuit.Closed:
+		return hook.ReasonCircuit
+	case !s.Gate.ThrottledUntil.IsZero():
+		return hook.ReasonThrottled
+	case s.Admits < 1:
+		return hook.ReasonFailureRate
+	case s.Endpoint.RatePerSecond > 0:
+		return hook.ReasonRate
 	}
-	for _, d := range first {
-		oldest = d
-	}
-	return n, oldest, nil
-}
-
-// earlier returns the earlier of two times; a zero time is none.
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+	return hook.ReasonInFlight
 }
 
 // queuedIn returns the mean number of queued deliveries over the hours of review.Recent. By

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/condition"
@@ -81,7 +82,7 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 		t := &all[i]
 		t.Endpoints = append(t.Endpoints, e)
 		t.Dead, t.Waiting, t.Failed, t.AtRisk = t.Dead+e.Dead, t.Waiting+e.Waiting, t.Failed+e.Failed, t.AtRisk+e.AtRisk
-		t.Since, t.FirstLoss = earlier(t.Since, e.Since), earlier(t.FirstLoss, e.FirstLoss)
+		t.Since, t.FirstLoss = backlog.Earlier(t.Since, e.Since), backlog.Earlier(t.FirstLoss, e.FirstLoss)
 	}
 	slices.SortStableFunc(all, func(a, b Trouble) int { return condition.Compare(a.Harm, b.Harm) })
 	return all
@@ -119,7 +120,7 @@ func (p *Pipeline) InFlight() int {
 // existed. Such an endpoint can need attention only because of old dead deliveries.
 //
 // The call makes 25 requests for the list of endpoints, and at most eight per endpoint, plus one
-// per page of a count, and more for the forecast of a long backlog (see Health).
+// per page of a count, and more for the forecast of a long backlog (see backlog.Count).
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
 	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
@@ -261,14 +262,6 @@ func (f *part) attention() (harm EndpointHarm, needed bool) {
 func (p *Pipeline) add(found part) {
 	p.Waiting.add(found.waiting)
 	p.Dead += found.dead
-	p.Oldest = older(p.Oldest, found.oldest)
+	p.Oldest = backlog.Older(p.Oldest, found.oldest)
 	p.Hour.Add(&found.counts)
-}
-
-// older returns the delivery with the earlier CreatedAt. A zero delivery counts as none.
-func older(a, b hook.Delivery) hook.Delivery {
-	if a.CreatedAt.IsZero() || !b.CreatedAt.IsZero() && b.CreatedAt.Before(a.CreatedAt) {
-		return b
-	}
-	return a
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -60,7 +60,7 @@ type Stats interface {
 
 // Index finds waiting and dead deliveries. The index may lag by a moment.
 type Index interface {
-	replay.Index
+	backlog.Index
 }
 
 // Queues measures all queues.

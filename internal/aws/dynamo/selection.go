@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -51,6 +52,35 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 		}
 	}
 	return count, nil
+}
+
+// Newest makes one query per shard. A row may be stale, and then the newest delivery is older.
+func (s *Store) Newest(ctx context.Context, selection replay.Selection) (time.Time, error) {
+	op := fmt.Sprintf("find newest %s delivery of endpoint %s", selection.State, selection.Endpoint)
+	l := selectedList(selection)
+	if l.empty() {
+		return time.Time{}, nil
+	}
+	newest := "" // positions have the order of times
+	for _, source := range l.sources("") {
+		source.query.TableName, source.query.ScanIndexForward, source.query.Limit = s.table, aws.Bool(false), aws.Int32(1)
+		out, err := s.db.Query(ctx, source.query)
+		if err != nil {
+			return time.Time{}, translate(err, op)
+		}
+		for _, item := range out.Items {
+			var row indexRow
+			if err := decodeItem(item, &row); err != nil {
+				return time.Time{}, translate(err, op)
+			}
+			newest = max(newest, source.position(row))
+		}
+	}
+	if newest == "" {
+		return time.Time{}, nil
+	}
+	at, _, _, err := parsePosition(newest)
+	return at, translate(err, op)
 }
 
 // SelectEvents makes one query per shard of the source. It needs no records, because the position

@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/review"
 )
 
 // The decisions, as logged.
@@ -81,6 +82,9 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 	_, _, err = b.circuits().Update(ctx, check, func(stored admission.Record) (admission.Record, bool, error) { return r.decide(ctx, stored) })
 	if err == nil && r.step.act != nil {
 		err = r.step.act(ctx)
+	}
+	if err == nil {
+		err = r.reviewQuiet(ctx)
 	}
 	if r.step.decision == decideStale {
 		return err // the check of the current wave reports the faults
@@ -167,7 +171,11 @@ func (r *reconciliation) plan(ctx context.Context, oldest *hook.Delivery, more b
 		return r.forget(next), nil
 	case !active:
 		next.Wave, next.AttendAt = 0, r.now.Add(maxRest)
-		return step{decision: decideRest, next: next.AttendBy(r.expiresAt(*oldest))}, nil
+		loss := r.expiresAt(*oldest)
+		if warning := loss.Add(-review.Lead(r.endpoint.MaxAge)); warning.After(r.now) {
+			next = next.AttendBy(warning)
+		}
+		return step{decision: decideRest, next: next.AttendBy(loss)}, nil
 	case r.record.State == circuit.Closed && r.record.Width(r.endpoint, r.now) > 0:
 		return r.fillSlots(next), nil
 	case r.record.Sheds(r.now) > 0:

@@ -12,6 +12,7 @@
 //	record   queued deliveries, for the sweep        each has a record soon after its event
 //	letters  the dead-letter queue                   it has one letter for each open dead letter
 //	review   nothing: it judges active endpoints     slow and failing ones are noticed
+//	risk     nothing: it foretells, for the review   the owner learns before the first loss
 //
 // If the process dies, each step is repeated or was the last one:
 //
@@ -38,7 +39,7 @@
 //	open, cooldown or throttle not over  check again afterwards
 //	half-open, throttle not over         check again afterwards
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
-//	paused or disabled                   check again when the oldest expires, in an hour at most
+//	paused or disabled                   check again before the oldest expires, in an hour at most
 //	half-open, lease held                check again when the lease ends
 //	open or half-open, probe due         send the task of a parked delivery, as the probe:
 //	                                     the gate gives the lease to the task on arrival

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/admit"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -17,8 +18,14 @@ type Store interface {
 	Circuits
 	Deliveries
 	admit.Counter
-	StatsReader
+	Reviewer
 	admit.LimitReader
+}
+
+// Reviewer keeps what the review judges by, and what it does.
+type Reviewer interface {
+	StatsReader
+	backlog.Index
 	settle.EndpointDisabler
 }
 

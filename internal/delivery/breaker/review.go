@@ -175,7 +175,11 @@ func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, record a
 	if err != nil {
 		return unchanged, err
 	}
-	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: record.Review, Circuit: record.Circuit, Hours: hours}, r.now)
+	forecast, err := r.forecast(ctx, endpoint, record, hours)
+	if err != nil {
+		return unchanged, err
+	}
+	v := review.Judge(review.Facts{Endpoint: endpoint, Flags: record.Review, Circuit: record.Circuit, Backlog: forecast, Hours: hours}, r.now)
 	var faults []error
 	for _, n := range v.Notifications {
 		faults = append(faults, r.Notifier.Notify(ctx, n))

@@ -87,8 +87,8 @@ func (nt Notifier) send(ctx context.Context, n hook.Notification) error {
 	return nil
 }
 
-// log writes the log line. The line of an opened circuit also carries the metric,
-// because the gate opens circuits without a log line.
+// log writes the log line. The line of an opened circuit also carries its metric,
+// because the gate opens circuits without a log line, and so does the line of an endpoint at risk.
 func (nt Notifier) log(ctx context.Context, n hook.Notification) {
 	line := []slog.Attr{
 		slog.String(names.LogType, n.Type),
@@ -99,8 +99,11 @@ func (nt Notifier) log(ctx context.Context, n hook.Notification) {
 	if n.Delivery.Generation > 0 {
 		line = append(line, slog.String(names.LogDelivery, n.Delivery.String()))
 	}
-	if n.Type == hook.NotificationOpened {
+	switch n.Type {
+	case hook.NotificationOpened:
 		line = nt.Metrics.Append(line, n.At, emf.Count(names.MetricCircuits, 1))
+	case hook.NotificationAtRisk:
+		line = nt.Metrics.Append(line, n.At, emf.Count(names.MetricAtRisk, 1))
 	}
 	nt.Log.LogAttrs(ctx, slog.LevelInfo, "notification.sent", line...)
 }

@@ -129,13 +129,16 @@ func TestNotify_NotifiesAllInOrder(t *testing.T) {
 func TestNotify_SendsSameDocumentToTenantAndOperators(t *testing.T) {
 	t.Parallel()
 
-	about := dead(t)
+	about, atRisk := dead(t), opened()
+	atRisk.Type, atRisk.Figures, atRisk.FirstLoss = hook.NotificationAtRisk, map[string]float64{"at_risk": 218}, start.Add(time.Hour)
 	const head = `{"event_type":%q,"at":"2026-03-04T05:06:07.891Z","tenant":"acme","endpoint_id":"ep_0123456789abcdef",`
 	tests := []struct {
 		notification hook.Notification
 		want         string
 	}{
 		{notification: opened(), want: fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
+		{notification: atRisk, want: fmt.Sprintf(head, "surehook.endpoint.at_risk") +
+			`"reason":"It keeps failing.","figures":{"at_risk":218},"first_loss_at":"2026-03-04T06:06:07.891Z"}`},
 		{notification: about, want: fmt.Sprintf(head, "surehook.delivery.dead") +
 			fmt.Sprintf(`"delivery_id":%q,"event_id":%q,"reason":"It keeps failing.","figures":{"failures":5}}`, about.Delivery, about.Delivery.Event)},
 	}
@@ -158,7 +161,8 @@ func TestNotify_SendsSameDocumentToTenantAndOperators(t *testing.T) {
 func TestNotify_WritesOneLine(t *testing.T) {
 	t.Parallel()
 
-	about := dead(t)
+	about, atRisk := dead(t), opened()
+	atRisk.Type = hook.NotificationAtRisk
 	tests := []struct {
 		name         string
 		notification hook.Notification
@@ -166,6 +170,7 @@ func TestNotify_WritesOneLine(t *testing.T) {
 		metrics      bool
 	}{
 		{name: "an opened circuit counts", notification: opened(), want: map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
+		{name: "an endpoint at risk counts", notification: atRisk, want: map[string]any{"type": "surehook.endpoint.at_risk", "endpoints_at_risk": 1.0, "environment": "test"}, metrics: true},
 		{name: "a dead delivery does not count: function deliver counts it", notification: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
 	}
 	for _, tt := range tests {

@@ -35,6 +35,15 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	return Width(e, r.SpeedAtNow(now))
 }
 
+// AdmitsNow returns the share of first attempts that may start now, 0 to 1: none while the endpoint
+// is paused, disabled or throttled.
+func (r *Record) AdmitsNow(e *hook.Endpoint, now time.Time) float64 {
+	if e.Status != hook.StatusActive || now.Before(r.ThrottledUntil) {
+		return 0
+	}
+	return r.Share(now)
+}
+
 // SlotsNow returns the slots that the endpoint has now, of the given highest number, by its limits.
 // While it sheds, it has fewer.
 func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {

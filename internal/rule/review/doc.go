@@ -26,12 +26,18 @@
 // A death does not count after a replay of the delivery is settled: the result of the
 // replay counts in its place.
 //
+// # Deliveries at risk
+//
+// A warning comes before the first loss: Lead before the first waiting delivery passes max_age,
+// however it is held back. The trouble ends when no review has found the loss near for
+// half of that.
+//
 // # Notifications
 //
 // The owner is notified when the endpoint becomes slow, at each higher warning, when it is
-// disabled, and when it recovers. The key of a notification contains the quarter of
-// an hour, or for a disabling the version of the endpoint. So a repeated review in
-// the same quarter gives equal keys.
+// disabled, when it recovers, and once per trouble of deliveries at risk. The key of a notification
+// contains the quarter of an hour, for a disabling the version of the endpoint, and for deliveries
+// at risk the end of the trouble before. So a repeated review in the same quarter gives equal keys.
 package review
 
 import "time"

@@ -11,7 +11,7 @@ import (
 
 // notifications returns one notification for each decision that changed.
 func (j *judgement) notifications() []hook.Notification {
-	all := j.expiring()
+	all := append(j.expiring(), j.atRisk()...)
 	occurrence := j.quarter().Format("2006-01-02T15:04Z")
 	if j.after.Slow && !j.before.Slow {
 		all = append(all, j.notification(hook.NotificationSlow, occurrence, j.slowReason()))

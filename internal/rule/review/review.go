@@ -6,6 +6,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
+	"surehook.example/surehook/internal/rule/drain"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -25,6 +26,10 @@ type Flags struct {
 	// do not tell it once they are all of the condition.
 	Began time.Time `stored:"began"`
 
+	// AtRiskUntil is when the trouble of deliveries at risk is over, unless a review finds again that
+	// the first loss is near; zero: there was none.
+	AtRiskUntil time.Time `stored:"at_risk_until"`
+
 	// Certificate names the last warning of the end of the client certificate; empty for
 	// none.
 	Certificate string `stored:"certificate"`
@@ -35,7 +40,8 @@ type Facts struct {
 	Endpoint hook.Endpoint
 	Flags    Flags // of the previous review
 	Circuit  circuit.Circuit
-	Hours    []stats.Hour // at most the last 25 clock hours, in order; hours without attempts may be missing
+	Backlog  drain.Forecast // of the waiting deliveries; zero without any, or if their pace is not known
+	Hours    []stats.Hour   // at most the last 25 clock hours, in order; hours without attempts may be missing
 }
 
 // Verdict is the result of a review.
@@ -80,11 +86,14 @@ func Judge(f Facts, now time.Time) Verdict {
 		after:    before,
 		recent:   Recent(f.Hours, now),
 		day:      day.Figures(),
+		backlog:  f.Backlog,
+		circuit:  f.Circuit.State,
 		now:      now,
 	}
 	j.judgeSpeed()
 	j.judgeDeaths()
 	j.judgeCertificate()
+	j.judgeRisk()
 	j.after.Began = began(f)
 	return Verdict{Flags: j.after, Disable: j.disable, Notifications: j.notifications()}
 }
@@ -126,6 +135,8 @@ type judgement struct {
 	before, after Flags
 	recent        stats.Counts
 	day           stats.Figures
+	backlog       drain.Forecast
+	circuit       circuit.State
 	now           time.Time
 	disable       bool
 }

@@ -773,6 +773,7 @@ export const customer: Part<Words> = {
       'endpoint.failing': 'Viele Zustellungen gescheitert',
       'endpoint.disabled': 'Abgeschaltet',
       'endpoint.recovered': 'Erholt',
+      'endpoint.at_risk': 'Wartende Zustellungen gehen bald verloren',
       'endpoint.certificate_expiring': 'Das Client-Zertifikat läuft bald ab',
       'circuit.opened': 'Immer wieder gescheitert: Zustellungen warten',
       'circuit.closed': 'Antwortet wieder: Wartende Zustellungen gehen hinaus',

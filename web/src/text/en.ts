@@ -1064,6 +1064,7 @@ export const customer: Part<Words> = {
       'endpoint.failing': 'Many deliveries failed',
       'endpoint.disabled': 'Disabled',
       'endpoint.recovered': 'Recovered',
+      'endpoint.at_risk': 'Waiting deliveries will be lost soon',
       'endpoint.certificate_expiring': 'The client certificate expires soon',
       'circuit.opened': 'Kept failing: deliveries wait',
       'circuit.closed': 'Answers again: waiting deliveries go out',
