@@ -2941,7 +2941,9 @@ type BatchResult_Data_Item struct {
 
 // Caller defines model for Caller.
 type Caller struct {
-	ExpiresAt *Time `json:"expires_at,omitempty"`
+	// Environment The name of the deployment, such as surehook-prod.
+	Environment *string `json:"environment,omitempty"`
+	ExpiresAt   *Time   `json:"expires_at,omitempty"`
 
 	// Id The id of the key, or user: and the name of the person.
 	Id string `json:"id"`

@@ -107,6 +107,8 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},
 		Portal:   httpapi.Portal(cfg.Portal),
 		SignIn:   cfg.SignIn,
+
+		Environment: cfg.Environment,
 	}, log)), nil
 }
 

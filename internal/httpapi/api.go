@@ -106,6 +106,8 @@ type Admin struct {
 	Portal    Portal       // may be zero
 	SignIn    names.SignIn // may be zero
 	PageBytes int          // bound of a page of a list; 0: page.MaxBytes
+
+	Environment string // the name of the deployment, for callers; may be empty
 }
 
 // Manage returns the handler of all other routes: endpoints, reads, limits of tenants,

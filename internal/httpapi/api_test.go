@@ -116,7 +116,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	}}, log)
 	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}
 	searcher := &search.Searcher{Events: b.store, Endpoints: b.store, Tenants: b.store, Jobs: b.store, Now: now}
-	b.manage = httpapi.Manage(httpapi.Admin{Previewer: previewer, Searcher: searcher, PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
+	b.manage = httpapi.Manage(httpapi.Admin{Environment: "surehook-test", Previewer: previewer, Searcher: searcher, PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }
 

@@ -14,12 +14,14 @@ type callerView struct {
 	Tenant    hook.TenantID `json:"tenant"`
 	Scopes    []hook.Scope  `json:"scopes"`
 	ExpiresAt time.Time     `json:"expires_at,omitzero"`
+
+	Environment string `json:"environment,omitzero"` // of the deployment
 }
 
 // getCaller returns the caller of the request, without a read.
 func (h *manage) getCaller(_ context.Context, c *call) (reply, error) {
 	p := c.principal
-	view := callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt}
+	view := callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt, Environment: h.Environment}
 	if view.Scopes == nil {
 		view.Scopes = []hook.Scope{}
 	}

@@ -32,7 +32,7 @@ func TestAccess_people(t *testing.T) {
 		{name: "nobody reads why", by: ann(), method: http.MethodGet, path: "/v1/caller", status: 403, want: "ann@example.com (1) has no role in Surehook"},
 		{name: "nobody reads no document with a scope", by: ann(), method: http.MethodGet, path: "/v1/openapi.json", status: 403, want: "has no role"},
 		{name: "a late token", by: late, method: http.MethodGet, path: "/v1/caller", status: 401, want: "the sign-in has expired"},
-		{name: "the caller", by: ann(hook.ScopeRead), method: http.MethodGet, path: "/v1/caller", status: 200, want: `"id":"user:ann@example.com","name":"ann@example.com (1)","tenant":"*","scopes":["read"]`},
+		{name: "the caller", by: ann(hook.ScopeRead), method: http.MethodGet, path: "/v1/caller", status: 200, want: `"id":"user:ann@example.com","name":"ann@example.com (1)","tenant":"*","scopes":["read"],"environment":"surehook-test"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

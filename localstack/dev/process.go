@@ -106,7 +106,7 @@ func newProcess(o Options, address string) (*process, error) {
 			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now}, Now: time.Now,
 		}
 	}
-	p.admin.Portal, p.admin.SignIn = o.Portal, o.SignIn
+	p.admin.Portal, p.admin.SignIn, p.admin.Environment = o.Portal, o.SignIn, "local"
 	return p, nil
 }
 

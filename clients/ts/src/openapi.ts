@@ -4699,6 +4699,8 @@ export interface components {
             scopes: ("events:write" | "endpoints:write" | "transformations" | "private" | "read" | "replay" | "audit" | "portal:write" | "tenants:read" | "admin")[];
             /** @description The end of the key, or of the person's token. Absent: never. */
             expires_at?: components["schemas"]["Time"];
+            /** @description The name of the deployment, such as surehook-prod. */
+            environment?: string;
         };
         KeyCreate: {
             name: string;
