@@ -103,11 +103,11 @@ function whyOf(failure: unknown) {
 async function enter(tokens: oauth.TokenEndpointResponse, before?: { id: string; refresh?: string }) {
   const key = tokens.id_token ?? ''
   const call = api(key).GET('/v1/caller')
-  const { id, name, scopes, expires_at } = await ask(call, key)
+  const { id, name, scopes, expires_at, environment } = await ask(call, key)
   if (before && before.id !== id) throw new ApiError(401, {})
   const ends = localTime(expires_at!, (await call).response)
   if (before && session()?.person?.id !== before.id) return void (tokens.refresh_token && revoke(tokens.refresh_token)) // signed out meanwhile
-  signIn({ key, tenant: '', person: { id, name, scopes, ends, refresh: tokens.refresh_token ?? before?.refresh } })
+  signIn({ key, tenant: '', environment, person: { id, name, scopes, ends, refresh: tokens.refresh_token ?? before?.refresh } })
 }
 
 // A provider may let every new token end with its own session, which may be soon.

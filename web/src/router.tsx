@@ -45,7 +45,7 @@ const needs = (scope: Scope) => () => {
 }
 const tenants = createRoute({ getParentRoute: () => root, path: '/tenants', component: Tenants, beforeLoad: needs('tenants:read'), validateSearch: texts('prefix', 'cursor', 'sort') })
 const tenant = createRoute({ getParentRoute: () => root, path: '/t/$tenant', component: TenantOverview, validateSearch: texts('days') })
-const list = texts('state', 'endpoint', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor')
+const list = texts('state', 'endpoint', 'event_type', 'status_class', 'failed_attempt', 'idempotency_key', 'since', 'until', 'cursor')
 const deliveries = createRoute({ getParentRoute: () => root, path: '/t/$tenant/deliveries', component: Deliveries, validateSearch: list })
 const events = createRoute({ getParentRoute: () => root, path: '/t/$tenant/events', component: Events, validateSearch: texts('event_type', 'idempotency_key', 'since', 'until', 'cursor') })
 const event = createRoute({
@@ -74,12 +74,12 @@ const endpoint = createRoute({
   getParentRoute: () => root,
   path: '/t/$tenant/endpoints/$endpoint',
   component: EndpointPage,
-  validateSearch: texts('tab', 'days', 'state', 'event_type', 'status_class', 'idempotency_key', 'since', 'until', 'cursor'),
+  validateSearch: texts('tab', 'days', 'state', 'event_type', 'status_class', 'failed_attempt', 'idempotency_key', 'since', 'until', 'cursor'),
 })
 const deadLetters = createRoute({ getParentRoute: () => root, path: '/t/$tenant/dead-letters', component: DeadLetters, validateSearch: texts('period') })
 const replays = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays', component: Replays, beforeLoad: needs('replay'), validateSearch: texts('cursor') })
 const replay = createRoute({ getParentRoute: () => root, path: '/t/$tenant/replays/$replay', component: ReplayPage, beforeLoad: needs('replay') })
-const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: needs('audit'), validateSearch: texts('cursor') })
+const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/changes', component: Changes, beforeLoad: needs('audit'), validateSearch: texts('action', 'key', 'target', 'since', 'until', 'cursor') })
 
 
 export const router = createRouter({

@@ -19,6 +19,10 @@ export type Session = {
    * signs in again or out.
    */
   person?: { id: string; name: string; scopes: Scope[]; ends: number; refresh?: string; ended?: true }
+  /** Whose API key it is. */
+  caller?: { name: string; scopes: Scope[] }
+  /** The name of the deployment. */
+  environment?: string
   /** Of the key of a portal link: its id, its scopes, and its end by the clock of this machine. */
   link?: { id: string; scopes: Scope[]; ends: number }
 }
@@ -152,9 +156,9 @@ export function endSession(why: End, key: string | undefined) {
   changed()
 }
 
-/** Whether the session has the scope. Only the key of a portal link and a person say so before a request. */
+/** Whether the session has the scope. */
 export function may(scope: Scope) {
-  const scopes = current?.link?.scopes ?? current?.person?.scopes
+  const scopes = current?.link?.scopes ?? current?.person?.scopes ?? current?.caller?.scopes
   return !scopes || scopes.includes('admin') || scopes.includes(scope)
 }
 

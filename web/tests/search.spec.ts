@@ -70,7 +70,7 @@ test('nothing found says so, and the search goes on in all tenants', async ({ pa
   await expect(page.getByRole('combobox', { name: 'Search all tenants' })).toBeFocused()
   await expect(page.getByRole('option')).toContainText(other)
   await page.getByRole('combobox').fill('nobody-has-this')
-  await expect(page.getByRole('status').getByText('Nothing found. Ids and names must be complete')).toBeVisible()
+  await expect(page.getByRole('status').getByText('Nothing found. Ids must be complete')).toBeVisible()
   await page.getByRole('combobox').fill('x'.repeat(257))
   await expect(page.getByRole('status').getByText('at most 256 bytes')).toBeVisible()
   await page.keyboard.press('Escape')

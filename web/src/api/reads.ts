@@ -13,14 +13,30 @@ export function useTenant(): string {
   return useParams({ strict: false }).tenant ?? ''
 }
 
-/** The first hundred endpoints of the tenant. */
+/** The first 500 endpoints of the tenant, for names and menus. The API reads a hundred in a request. */
 export function useEndpoints(tenant: string) {
   return useQuery({
     queryKey: [tenant, 'endpoints'],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { limit: 100 } } })),
-    staleTime: 15_000,
+    queryFn: async () => {
+      const all: Endpoint[] = []
+      let cursor: string | undefined
+      do {
+        const page = await ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { limit: 100, cursor } } }))
+        all.push(...page.data)
+        cursor = page.next_cursor ?? undefined
+      } while (cursor && all.length < 500)
+      return all
+    },
+    refetchInterval: 60_000,
+    staleTime: 30_000,
   })
 }
+
+/** The endpoints as the choices of a menu. */
+export const useEndpointOptions = (tenant: string) => (useEndpoints(tenant).data ?? []).map((e) => ({ value: e.id, label: nameOf(e) }))
+
+/** The first hundred event types as suggestions. */
+export const useTypeOptions = () => (useEventTypes().data?.data ?? []).map(({ event_type }) => ({ value: event_type, label: event_type }))
 
 /** How the endpoints of the tenant do whose names contain the search, the worst first. The API reads the counts of each of them. */
 export function useTenantHealth(tenant: string, search?: string, limit = 100) {
@@ -88,14 +104,39 @@ export function usePipelineStats(query: { by?: 'hour'; group?: 'tenant' }) {
   return useQuery({ queryKey: ['stats', query], queryFn: () => ask(api().GET('/v1/stats', { params: { query } })), ...chart })
 }
 
+// The current hour counts as one. The API takes hours of the last 7 days, so clocks may differ by an hour.
+const sinceDays = (days: number) => (days === 1 ? undefined : new Date(Date.now() - (days * 24 - 1) * 3_600_000).toISOString())
+
+/** The statistics of an endpoint over the days, in one row. Two requests to the table. */
+export function useTotals(tenant: string, endpoint: string, days: number, enabled: boolean) {
+  return useQuery({
+    queryKey: [tenant, 'totals', endpoint, days],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/stats', { params: { path: { tenant, endpoint }, query: { since: sinceDays(days) } } })),
+    enabled,
+    ...chart,
+  })
+}
+
+/** The statistics of the tenant, or of one endpoint, by event type. As many requests as for the hours. */
+export function useTypeStats(tenant: string, endpoint: string | undefined, days: number) {
+  return useQuery({
+    queryKey: [tenant, 'types', endpoint, days],
+    queryFn: () => {
+      const query = { group: 'type', since: sinceDays(days) } as const
+      return endpoint
+        ? ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/stats', { params: { path: { tenant, endpoint }, query } }))
+        : ask(api().GET('/v1/tenants/{tenant}/stats', { params: { path: { tenant }, query } }))
+    },
+    ...chart,
+  })
+}
+
 /** The statistics of the tenant, or of one endpoint, by the hour. An endpoint takes two requests to the table, and a tenant one for each endpoint and a few more. */
 export function useHourlyStats(tenant: string, endpoint?: string, { days = 1, enabled = true } = {}) {
   return useQuery({
     queryKey: [tenant, 'stats', endpoint, days],
     queryFn: () => {
-      // The current hour counts as one. The API takes hours of the last 7 days, so clocks may differ by an hour.
-      const since = days === 1 ? undefined : new Date(Date.now() - (days * 24 - 1) * 3_600_000).toISOString()
-      const query = { by: 'hour', since } as const
+      const query = { by: 'hour', since: sinceDays(days) } as const
       return endpoint
         ? ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/stats', { params: { path: { tenant, endpoint }, query } }))
         : ask(api().GET('/v1/tenants/{tenant}/stats', { params: { path: { tenant }, query } }))

@@ -1,67 +1,77 @@
 import { useQuery } from '@tanstack/react-query'
-import { useSearch } from '@tanstack/react-router'
-import { api, ask, type Schemas } from '../api/client'
-import { useTenant } from '../api/reads'
+import { Link, useSearch } from '@tanstack/react-router'
+import { api, ask } from '../api/client'
+import { useEndpointOptions, useTenant } from '../api/reads'
 import { text } from '../text'
+import { actionOf, type Change, Changed, Outcome, Target, whoOf } from '../ui/change'
+import { Filters, SelectFilter, SuggestFilter, TimeFilters } from '../ui/filters'
 import { List, Table } from '../ui/list'
-import { Badge, Page, type Tone } from '../ui/page'
+import { Page } from '../ui/page'
 import { Time } from '../ui/time'
 
 const t = text.changes
 
+export const changeFilters = ['action', 'key', 'target', 'since', 'until'] as const
+type Search = { [K in (typeof changeFilters)[number] | 'cursor']?: string }
+
 export function Changes() {
+  const tenant = useTenant()
+  const search: Search = useSearch({ strict: false })
+  const query = { action: search.action, key: search.key, target: search.target, since: search.since, until: search.until, cursor: search.cursor }
+  const list = useQuery({
+    queryKey: [tenant, 'changes', query],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/audit', { params: { path: { tenant }, query } })),
+  })
+  const endpoints = useEndpointOptions(tenant)
+  const people = new Map((list.data?.data ?? []).flatMap((a) => (a.key_id ? [[a.key_id, whoOf(a)]] : [])))
   return (
     <Page title={t.title} lead={t.lead}>
-      <ChangeList tenant={useTenant()} />
+      <Filters names={changeFilters} search={search} error={list.error}>
+        <SelectFilter name="action" label={t.action} value={search.action} options={Object.entries(t.actions).map(([value, label]) => ({ value, label }))} />
+        <SuggestFilter name="key" label={t.who} value={search.key} options={[...people].map(([value, label]) => ({ value, label }))} placeholder={text.any} />
+        <SuggestFilter name="target" label={t.target} value={search.target} options={endpoints} placeholder={text.any} />
+        <TimeFilters since={search.since} until={search.until} />
+      </Filters>
+      <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>
+        {(data) => (
+          <Table columns={[t.action, t.target, t.details, t.who, t.at]}>
+            {data.map((a) => (
+              <Row key={a.id} tenant={tenant} of={a} />
+            ))}
+          </Table>
+        )}
+      </List>
     </Page>
   )
 }
 
-const tones: Record<string, Tone> = { done: 'good', refused: 'warn', failed: 'bad' }
-
-export function ChangeList({ tenant, target }: { tenant: string; target?: string }) {
-  const { cursor }: { cursor?: string } = useSearch({ strict: false })
-  const list = useQuery({
-    queryKey: [tenant, 'changes', target, cursor],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/audit', { params: { path: { tenant }, query: { target, cursor } } })),
-  })
-  return (
-    <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
-      {(data) => (
-        <Table columns={[t.action, t.outcome, ...(target ? [] : [t.target]), t.who, t.details, t.at]}>
-          {data.map((a) => (
-            <Row key={a.id} of={a} target={!target} />
-          ))}
-        </Table>
-      )}
-    </List>
-  )
-}
-
-function Row({ of: a, target }: { of: Schemas['Audit']; target: boolean }) {
+function Row({ tenant, of: a }: { tenant: string; of: Change }) {
   return (
     <tr>
       <td>
-        <code>{a.action}</code>
+        <span className="strong" title={a.action}>
+          {actionOf(a)}
+        </span>{' '}
+        <Outcome of={a} />
       </td>
-      <td data-label={t.outcome}>
-        <Badge tone={tones[a.outcome] ?? 'calm'}>{a.outcome}</Badge>
-        {a.code && <span className="soft small"> {a.code}</span>}
+      <td className={a.target ? '' : 'blank'} data-label={t.target}>
+        <div className="clip">
+          <Target tenant={tenant} of={a.target} />
+        </div>
       </td>
-      {target && (
-        <td data-label={t.target}>
-          <div className="clip">
-            <code>{a.target}</code>
-          </div>
-        </td>
-      )}
+      <td className={a.changes ? '' : 'blank'} data-label={t.details}>
+        <Changed of={a} />
+      </td>
       <td data-label={t.who}>
-        {a.actor === 'system' ? t.system : (a.key_name ?? a.key_id)}
-        {a.source_ip && <span className="soft small"> {a.source_ip}</span>}
-      </td>
-      <td data-label={t.details}>
-        <div className="clip" title={JSON.stringify(a.changes, null, 2)}>
-          {Object.keys(a.changes ?? {}).join(', ') || <span className="soft">–</span>}
+        <div>
+          {a.key_id ? (
+            <Link to="." search={(s: Record<string, unknown>) => ({ ...s, key: a.key_id, cursor: undefined })}>
+              {whoOf(a)}
+            </Link>
+          ) : (
+            whoOf(a)
+          )}
+          {a.source_ip && <div className="soft small">{a.source_ip}</div>}
         </div>
       </td>
       <td data-label={t.at}>

@@ -16,6 +16,7 @@ import { deliveryPath } from '../ui/paths'
 import { Data } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
+import { Proof } from './proof'
 
 const t = text.event
 const waiting = ['queued', 'retrying', 'parked']
@@ -108,7 +109,7 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
             <Item tone="calm" at={d.created_at} title={t.acceptedItem} />
             {d.history.map((a) => (
               <AttemptItem key={a.number} of={a}>
-                {a.request_headers && <Sent tenant={tenant} event={d.event_id} of={a} />}
+                <Sent tenant={tenant} event={d.event_id} of={a} />
               </AttemptItem>
             ))}
             <Now tenant={tenant} of={d} />
@@ -207,7 +208,7 @@ function whyThen(d: Schemas['DeliveryDetail'], at: string): string {
 
 type SentProps = { tenant: string; event: string; of: Schemas['Attempt'] }
 
-/** The request of a failed attempt. Its body is made again from the event. */
+/** The request of a failed attempt, whose body is made again from the event, and the proof of any attempt. */
 function Sent({ tenant, event, of: a }: SentProps) {
   const [open, setOpen] = useState(false)
   const read = useQuery({
@@ -235,10 +236,13 @@ function Sent({ tenant, event, of: a }: SentProps) {
           )}
         </>
       )}
-      <div>
-        <Button tiny aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? t.hideRequest : t.request}
-        </Button>
+      <div className="row">
+        {a.request_headers && (
+          <Button tiny aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? t.hideRequest : t.request}
+          </Button>
+        )}
+        <Proof tenant={tenant} event={event} of={a} />
       </div>
     </>
   )

@@ -2,7 +2,7 @@ import { Collapsible } from '@base-ui/react/collapsible'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { useEgress, useTenant } from '../api/reads'
 import { isPortal, may } from '../session'
@@ -114,35 +114,110 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
       ))}
     </>
   )
-  const more = (
+  const short = isPortal && !e
+  const about = (
+    <div className="pair">
+      {!e && (
+        <Field name="uid" label={t.uid} help={t.uidHelp}>
+          <Input />
+        </Field>
+      )}
+      <Field name="description" label={t.description}>
+        <Input defaultValue={e?.description} />
+      </Field>
+    </div>
+  )
+  const rest = (
     <>
-      <div className="pair">
-        {!e && (
-          <Field name="uid" label={t.uid} help={t.uidHelp}>
-            <Input />
+      <Section title={t.sections.retries}>
+        <div className="pair">
+          <Field name="retry" label={t.retry}>
+            <Select label={t.retry} value={retry} onChange={setRetry} options={retries.map((value) => ({ value, label: t.retries[value] ?? value }))} />
           </Field>
-        )}
-        <Field name="description" label={t.description}>
-          <Input defaultValue={e?.description} />
-        </Field>
-      </div>
-      <div className="pair">
-        <Field name="retry" label={t.retry}>
-          <Select label={t.retry} value={retry} onChange={setRetry} options={retries.map((value) => ({ value, label: t.retries[value] ?? value }))} />
-        </Field>
-        {retry === 'schedule' && (
-          <Field name="retry.schedule" label={t.schedule} help={t.scheduleHelp}>
-            <Input defaultValue={e?.retry.schedule?.join(' ') ?? '30s 5m 1h'} />
+          {retry === 'schedule' && (
+            <Field name="retry.schedule" label={t.schedule} help={t.scheduleHelp}>
+              <Input defaultValue={e?.retry.schedule?.join(' ') ?? '30s 5m 1h'} />
+            </Field>
+          )}
+          <Field name="max_age" label={t.maxAge}>
+            <Input defaultValue={e?.max_age ?? '72h'} />
           </Field>
-        )}
-      </div>
-      {(destination === 'http' || e) && <ProfileFields of={e} profiles={places?.signature_profiles} />}
+          <Field name="timeout" label={t.timeout}>
+            <Input defaultValue={e?.timeout ?? '10s'} />
+          </Field>
+          <Field name="max_retry_after" label={t.maxRetryAfter} help={t.maxRetryAfterHelp}>
+            <Input defaultValue={e?.max_retry_after ?? '1h'} />
+          </Field>
+          <Field name="retry_on" label={t.retryOn} help={t.statusesHelp}>
+            <Input defaultValue={e?.retry_on.join(' ')} placeholder="401 404" />
+          </Field>
+          <Field name="give_up_on" label={t.giveUpOn} help={t.statusesHelp}>
+            <Input defaultValue={e?.give_up_on.join(' ')} placeholder="501" />
+          </Field>
+        </div>
+        <CheckBox checked={autoDisable} onChange={setAutoDisable}>
+          {t.autoDisable}
+        </CheckBox>
+      </Section>
+      <Section title={t.sections.limits}>
+        <div className="pair">
+          <Field name="rate_per_second" label={t.rate} help={t.rateHelp}>
+            <Input defaultValue={e?.rate_per_second ?? 0} inputMode="decimal" />
+          </Field>
+          <Field name="max_in_flight" label={t.inFlight} help={t.rateHelp}>
+            <Input defaultValue={e?.max_in_flight ?? 0} inputMode="numeric" />
+          </Field>
+          {!isPortal && (
+            <>
+              <Field name="circuit.failures" label={`${t.circuit}: ${t.circuitFailures.toLowerCase()}`}>
+                <Input defaultValue={e?.circuit.failures ?? 5} inputMode="numeric" />
+              </Field>
+              <Field name="circuit.cooldown" label={`${t.circuit}: ${t.cooldown.toLowerCase()}`}>
+                <Input defaultValue={e?.circuit.cooldown ?? '10s'} />
+              </Field>
+            </>
+          )}
+        </div>
+        <CoalesceFields of={e?.coalesce} />
+      </Section>
+      <Section title={t.sections.request}>
+        {(destination === 'http' || e) && <ProfileFields of={e} profiles={places?.signature_profiles} />}
+        <ShapeFields of={e} tenant={tenant} />
+        <Field name="headers" label={t.headers} help={moved ? t.headersMoved : t.headersHelp}>
+          <TextArea
+            rows={3}
+            defaultValue={Object.entries(e?.headers ?? {})
+              .map(([name, value]) => `${name}: ${value}`)
+              .join('\n')}
+          />
+        </Field>
+      </Section>
+      <Section title={t.sections.access}>
+        <AuthFields of={e?.auth} moved={moved} />
+        <TLSFields of={e?.tls} moved={moved} />
+        <div className="pair">
+          {regions.length > 0 && (
+            <Field name="region" label={t.region}>
+              <Select label={t.region} defaultValue={e?.region || own} options={[{ value: own, label: t.ownRegion }, ...regions.map((r) => ({ value: r, label: r }))]} />
+            </Field>
+          )}
+          {egresses.length > 1 && (
+            <Field name="egress" label={t.egress} help={addresses.length > 0 ? t.addresses(addresses) : undefined}>
+              <Select label={t.egress} defaultValue={e?.egress ?? 'shared'} options={egresses.map((value) => ({ value, label: t.egresses[value] }))} />
+            </Field>
+          )}
+        </div>
+      </Section>
     </>
   )
-  const short = isPortal && !e
+  const filter = (
+    <Field name="filter" label={t.filter} help={t.filterHelp}>
+      <TextArea rows={3} defaultValue={filterText(e)} />
+    </Field>
+  )
   return (
     <Card pad>
-      <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label}>
+      <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label} inSight>
         {!short && destinations}
         <Field name="url" label={t.url} help={to.help ?? (moved && hasSecrets(e) ? t.urlMoved : t.urlHelp)}>
           <Input
@@ -156,82 +231,38 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
           />
         </Field>
         {places?.url_verification && asks && destination === 'http' && <Challenge />}
+        {!short && about}
         <TypesField of={e?.event_types} />
-        {!short && more}
-        <Collapsible.Root className="stack" defaultOpen={!!e}>
-          <Collapsible.Trigger className="button quiet fold">
-            <ChevronRight size={14} aria-hidden /> {t.advanced}
-          </Collapsible.Trigger>
-          <Collapsible.Panel className="stack" keepMounted>
-            {short && destinations}
-            {short && more}
-            <ShapeFields of={e} tenant={tenant} />
-            <AuthFields of={e?.auth} moved={moved} />
-            <TLSFields of={e?.tls} moved={moved} />
-            <CoalesceFields of={e?.coalesce} />
-            <div className="pair">
-              <Field name="timeout" label={t.timeout}>
-                <Input defaultValue={e?.timeout ?? '10s'} />
-              </Field>
-              <Field name="max_age" label={t.maxAge}>
-                <Input defaultValue={e?.max_age ?? '72h'} />
-              </Field>
-              <Field name="max_retry_after" label={t.maxRetryAfter} help={t.maxRetryAfterHelp}>
-                <Input defaultValue={e?.max_retry_after ?? '1h'} />
-              </Field>
-              <Field name="retry_on" label={t.retryOn} help={t.statusesHelp}>
-                <Input defaultValue={e?.retry_on.join(' ')} placeholder="401 404" />
-              </Field>
-              <Field name="give_up_on" label={t.giveUpOn} help={t.statusesHelp}>
-                <Input defaultValue={e?.give_up_on.join(' ')} placeholder="501" />
-              </Field>
-              <Field name="rate_per_second" label={t.rate} help={t.rateHelp}>
-                <Input defaultValue={e?.rate_per_second ?? 0} inputMode="decimal" />
-              </Field>
-              <Field name="max_in_flight" label={t.inFlight} help={t.rateHelp}>
-                <Input defaultValue={e?.max_in_flight ?? 0} inputMode="numeric" />
-              </Field>
-              {!isPortal && (
-                <>
-                  <Field name="circuit.failures" label={`${t.circuit}: ${t.circuitFailures.toLowerCase()}`}>
-                    <Input defaultValue={e?.circuit.failures ?? 5} inputMode="numeric" />
-                  </Field>
-                  <Field name="circuit.cooldown" label={`${t.circuit}: ${t.cooldown.toLowerCase()}`}>
-                    <Input defaultValue={e?.circuit.cooldown ?? '10s'} />
-                  </Field>
-                </>
-              )}
-            </div>
-            <div className="pair">
-              {regions.length > 0 && (
-                <Field name="region" label={t.region}>
-                  <Select label={t.region} defaultValue={e?.region || own} options={[{ value: own, label: t.ownRegion }, ...regions.map((r) => ({ value: r, label: r }))]} />
-                </Field>
-              )}
-              {egresses.length > 1 && (
-                <Field name="egress" label={t.egress} help={addresses.length > 0 ? t.addresses(addresses) : undefined}>
-                  <Select label={t.egress} defaultValue={e?.egress ?? 'shared'} options={egresses.map((value) => ({ value, label: t.egresses[value] }))} />
-                </Field>
-              )}
-            </div>
-            <Field name="filter" label={t.filter} help={t.filterHelp}>
-              <TextArea rows={3} defaultValue={filterText(e)} />
-            </Field>
-            <Field name="headers" label={t.headers} help={moved ? t.headersMoved : t.headersHelp}>
-              <TextArea
-                rows={3}
-                defaultValue={Object.entries(e?.headers ?? {})
-                  .map(([name, value]) => `${name}: ${value}`)
-                  .join('\n')}
-              />
-            </Field>
-            <CheckBox checked={autoDisable} onChange={setAutoDisable}>
-              {t.autoDisable}
-            </CheckBox>
-          </Collapsible.Panel>
-        </Collapsible.Root>
+        {e ? (
+          <>
+            {filter}
+            {rest}
+          </>
+        ) : (
+          <Collapsible.Root className="stack">
+            <Collapsible.Trigger className="button quiet fold">
+              <ChevronRight size={14} aria-hidden /> {t.advanced}
+            </Collapsible.Trigger>
+            <Collapsible.Panel className="stack" keepMounted>
+              {short && destinations}
+              {short && about}
+              {filter}
+              {rest}
+            </Collapsible.Panel>
+          </Collapsible.Root>
+        )}
       </Form>
     </Card>
+  )
+}
+
+/** Settings that belong together. */
+function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="section">
+      <h2>{title}</h2>
+      {children}
+    </section>
   )
 }
 

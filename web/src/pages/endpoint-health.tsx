@@ -1,13 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
-import { useEndpointHealth } from '../api/reads'
+import { useEndpointHealth, useTotals } from '../api/reads'
 import { compact, count, duration, goDuration, milliseconds, percent, rate, until } from '../format'
 import { isPortal, may } from '../session'
 import { text } from '../text'
-import { ActivityCard, useActivity } from '../ui/activity'
-import { Button, Select } from '../ui/controls'
+import { ActivityCard, RangeChoice, useActivity } from '../ui/activity'
+import { Button } from '../ui/controls'
 import { outcome } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
 import { LatencyChart } from '../ui/latency'
@@ -16,22 +15,25 @@ import { deliveryPath } from '../ui/paths'
 import { Data, Empty } from '../ui/states'
 import { Since, Time } from '../ui/time'
 import { tell, tellFailure } from '../ui/toast'
+import { TypeStats } from '../ui/type-stats'
 import { WaitingCard } from '../ui/waiting'
 
 const t = text.endpoint
 
 type Health = Schemas['EndpointHealth']
-type Window = '1h' | '24h'
+/** What happened in a range. */
+type Span = Pick<Schemas['StatsRow'], 'attempts' | 'success_rate' | 'latency' | 'mean_delivery_time' | 'attempts_by_outcome' | 'attempts_by_number'>
+const quiet: Span = { attempts: 0, attempts_by_number: [] }
 
 export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas['Endpoint'] }) {
-  const [chosen, setWindow] = useState<Window>()
   const health = useEndpointHealth(tenant, e.id)
   const activity = useActivity(tenant, e.id)
+  const week = activity.wanted && !activity.refused
+  const totals = useTotals(tenant, e.id, 7, week)
   return (
     <Data of={health}>
       {(h) => {
-        const window = chosen ?? (h.windows['1h'].attempts > 0 ? '1h' : '24h')
-        const w = h.windows[window]
+        const w = week ? (totals.data ? (totals.data.data[0] ?? quiet) : undefined) : h.windows['24h']
         return (
           <>
             {(h.slow || h.warned > 0) && (
@@ -41,6 +43,8 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
             )}
             <Verdict tenant={tenant} of={e} health={h} />
             {h.backlog && <Backlog of={h.backlog} health={h} />}
+            <RangeChoice of={activity} />
+            <Figures tenant={tenant} id={e.id} health={h} of={w ?? quiet} span={activity.span} />
             <ActivityCard of={activity} />
             <WaitingCard
               of={{ queued: h.deliveries.queued_estimate, retrying: h.deliveries.retrying, reasons: h.deliveries.parked_by_reason }}
@@ -62,19 +66,11 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               </div>
             )}
             {isPortal && h.circuit_state.state === 'closed' && h.circuit_state.admits < 1 && <p className="notice warn">{t.shedding(percent(h.circuit_state.admits))}</p>}
-            <div className="row">
-              <Select
-                label={t.window}
-                value={window}
-                options={Object.entries(t.windows).map(([value, label]) => ({ value: value as Window, label }))}
-                onChange={setWindow}
-              />
-            </div>
-            <Figures tenant={tenant} id={e.id} health={h} window={w} inWindow={(t.inWindows[window] ?? window)} />
             {!h.complete && <p className="soft small">{t.lower}</p>}
             <LatencyChart of={activity.read.data} />
+            <TypeStats of={activity} />
             <div className="split">
-              <Attempts of={w} />
+              {w && <Attempts of={w} />}
               <div className="stack">
                 {!isPortal && <Circuit tenant={tenant} health={h} />}
                 <Limits of={h} />
@@ -164,11 +160,14 @@ function Backlog({ of: b, health: h }: { of: Schemas['Backlog']; health: Health 
   )
 }
 
-type FiguresProps = { tenant: string; id: string; health: Health; window: Schemas['HealthWindow']; inWindow: string }
+type FiguresProps = { tenant: string; id: string; health: Health; of: Span; span: string }
 
-function Figures({ tenant, id, health: h, window: w, inWindow }: FiguresProps) {
-  const rate = w.success_rate
+/** The figures of the range. While the endpoint fails, its success is that of now: a good day does not hide a bad hour. */
+function Figures({ tenant, id, health: h, of: w, span }: FiguresProps) {
   const { state } = h.condition
+  const now = h.windows['1h']
+  const current = (state === 'failing' || state === 'degraded') && now.attempts > 0
+  const rate = current ? now.success_rate : w.success_rate
   const tone = rate === undefined ? undefined : state === 'failing' || rate <= 0.5 ? 'bad' : state === 'degraded' || rate <= 0.95 ? 'warn' : 'good'
   const listed = (state: string, n: number) => (
     <Link to="/t/$tenant/deliveries" params={{ tenant }} search={{ endpoint: id, state }}>
@@ -177,17 +176,17 @@ function Figures({ tenant, id, health: h, window: w, inWindow }: FiguresProps) {
   )
   return (
     <div className="stats">
-      <Stat name={t.success} value={percent(rate)} note={t.ofAttempts(w.attempts)} tone={tone} />
+      <Stat name={t.success} value={percent(rate)} note={current ? t.ofNow(now.attempts, percent(w.success_rate), span) : t.ofAttempts(w.attempts)} tone={tone} />
       <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} />
       <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} />
       <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} />
-      <Stat name={t.mean} value={w.mean_delivery_time ? duration(w.mean_delivery_time) : '–'} note={inWindow} />
+      <Stat name={t.mean} value={w.mean_delivery_time ? duration(w.mean_delivery_time) : '–'} note={span} />
       <Stat name={t.dead} value={listed('dead', h.deliveries.dead)} note={h.complete ? t.open : t.openAtLeast} tone={h.deliveries.dead ? 'bad' : undefined} />
     </div>
   )
 }
 
-function Attempts({ of: w }: { of: Schemas['HealthWindow'] }) {
+function Attempts({ of: w }: { of: Span }) {
   if (w.attempts === 0) {
     return (
       <Card>
@@ -197,7 +196,7 @@ function Attempts({ of: w }: { of: Schemas['HealthWindow'] }) {
       </Card>
     )
   }
-  const outcomes = Object.entries(w.attempts_by_outcome).sort(([, a], [, b]) => b - a)
+  const outcomes = Object.entries(w.attempts_by_outcome ?? {}).sort(([, a], [, b]) => b - a)
   return (
     <div className="stack">
       <Card title={t.outcomes} pad>

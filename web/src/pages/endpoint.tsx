@@ -4,9 +4,10 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { nameOf, useTenant } from '../api/reads'
+import { goDuration, milliseconds } from '../format'
 import { isPortal, may } from '../session'
 import { text } from '../text'
-import { Button, Id } from '../ui/controls'
+import { Button, Id, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { ActiveCondition, CircuitBadge, EndpointStatus } from '../ui/endpoint'
 import { Json } from '../ui/json'
@@ -14,7 +15,6 @@ import { Card, Page } from '../ui/page'
 import { SecretDialog } from '../ui/secret'
 import { Data } from '../ui/states'
 import { tell, tellFailure } from '../ui/toast'
-import { ChangeList } from './changes'
 import { DeliveryList } from './deliveries'
 import { EndpointHealth } from './endpoint-health'
 import { EndpointHistory } from './endpoint-history'
@@ -76,19 +76,17 @@ export function EndpointPage() {
             className="stack"
           >
             <Tabs.List className="tabs-list">
-              {Object.entries(t.tabs)
-                .filter(([name]) => may('audit') || name !== 'changes')
-                .map(([name, label]) => (
-                  <Tabs.Tab key={name} value={name} className="tab">
-                    {label}
-                  </Tabs.Tab>
-                ))}
+              {Object.entries(t.tabs).map(([name, label]) => (
+                <Tabs.Tab key={name} value={name} className="tab">
+                  {label}
+                </Tabs.Tab>
+              ))}
             </Tabs.List>
             <Tabs.Panel value="health" className="stack">
               <EndpointHealth tenant={tenant} of={endpoint} />
             </Tabs.Panel>
             <Tabs.Panel value="deliveries" className="stack">
-              <DeliveryList tenant={tenant} endpoint={endpoint.id} />
+              <DeliveryList tenant={tenant} endpoint={endpoint.id} probe={endpoint.circuit_state.next_probe_at} />
             </Tabs.Panel>
             <Tabs.Panel value="settings" className="stack">
               {may('endpoints:write') ? (
@@ -106,9 +104,6 @@ export function EndpointPage() {
             </Tabs.Panel>
             <Tabs.Panel value="history" className="stack">
               <EndpointHistory tenant={tenant} endpoint={endpoint.id} />
-            </Tabs.Panel>
-            <Tabs.Panel value="changes" className="stack">
-              <ChangeList tenant={tenant} target={endpoint.id} />
             </Tabs.Panel>
           </Tabs.Root>
         )}
@@ -162,18 +157,7 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
       ) : (
         <Button onClick={() => void resume()}>{e.status === 'disabled' ? t.enable : t.resume}</Button>
       )}
-      <Confirm
-        trigger={<Button>{t.rotate}</Button>}
-        title={t.rotateTitle}
-        action={t.rotate}
-        run={async () => {
-          const rotated = await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/rotate-secret', { params, body: {} }))
-          setSecret(rotated.secret)
-          await refresh()
-        }}
-      >
-        {t.rotateText}
-      </Confirm>
+      <Rotate params={params} refresh={refresh} show={setSecret} />
       {e.old_secrets_until && (
         <Confirm
           trigger={<Button>{t.endOverlap}</Button>}
@@ -202,5 +186,34 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
         {t.removeText}
       </Confirm>
     </>
+  )
+}
+
+const overlaps = ['0s', '1h', '24h', '72h', '168h'] as const
+type RotateProps = { params: { path: { tenant: string; endpoint: string } }; refresh: () => Promise<unknown>; show: (secret: string) => void }
+
+/** Makes a new secret. The old one signs for the chosen time. */
+function Rotate({ params, refresh, show }: RotateProps) {
+  const [overlap, setOverlap] = useState<string>('24h')
+  return (
+    <Confirm
+      trigger={<Button>{t.rotate}</Button>}
+      title={t.rotateTitle}
+      action={t.rotate}
+      danger={overlap === '0s'}
+      run={async () => {
+        const rotated = await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/rotate-secret', { params, body: { overlap } }))
+        show(rotated.secret)
+        await refresh()
+      }}
+    >
+      <div className="stack">
+        <p>{overlap === '0s' ? t.rotateNow : t.rotateText}</p>
+        <div className="field">
+          <span className="label">{t.overlap}</span>
+          <Select label={t.overlap} value={overlap} onChange={setOverlap} options={overlaps.map((value) => ({ value: value as string, label: value === '0s' ? t.noOverlap : milliseconds(goDuration(value)) }))} />
+        </div>
+      </div>
+    </Confirm>
   )
 }

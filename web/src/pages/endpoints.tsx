@@ -66,7 +66,7 @@ function MoreEndpoints({ shown, of }: { shown: number; of: number }) {
 /** A row for each endpoint: its condition, and its figures of the last 24 hours. */
 export function EndpointTable({ tenant, endpoints }: { tenant: string; endpoints: EndpointSummary[] }) {
   return (
-    <Table columns={[t.name, t.condition, text.activity.today, ...[text.tenant.success, text.tenant.p95, text.endpoint.delivered, text.endpoint.dead].map((name) => ({ name, end: true as const }))]}>
+    <Table columns={[t.name, t.condition, text.activity.today, ...[text.tenant.success, text.tenant.p95, text.endpoint.delivered, text.endpoint.dead].map((name) => ({ name, look: 'end' as const }))]}>
       {endpoints.map((e) => (
         <tr key={e.endpoint_id}>
           <td>

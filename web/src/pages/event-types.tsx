@@ -4,7 +4,7 @@ import { Plus } from 'lucide-react'
 import { api, ask, type Schemas } from '../api/client'
 import { isPortal, may, session } from '../session'
 import { text } from '../text'
-import { ClearFilters, SelectFilter, TextFilter } from '../ui/filters'
+import { Filters, SelectFilter, TextFilter } from '../ui/filters'
 import { List, Table } from '../ui/list'
 import { Badge, Page, type Tone } from '../ui/page'
 import { Time } from '../ui/time'
@@ -38,11 +38,10 @@ export function EventTypes() {
   )
   return (
     <Page title={t.title} lead={t.lead} actions={create}>
-      <div className="filters" role="search">
+      <Filters names={['group', 'archived']} search={{ group, archived }} error={list.error}>
         <TextFilter name="group" label={t.group} value={group} />
         {!isPortal && <SelectFilter name="archived" label={t.shown} value={archived} none={t.inUse} options={[{ value: 'true', label: t.archived }]} />}
-        <ClearFilters names={['group', 'archived']} search={{ group, archived }} />
-      </div>
+      </Filters>
       <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText, action: create }}>
         {(data) => (
           <Table columns={[t.name, t.group, t.description, ...(isPortal ? [] : [t.validation, t.changed])]}>

@@ -7,7 +7,7 @@ import { api, ApiError, ask, type Schemas } from '../api/client'
 import { nameOf, useEndpoints, useTenant } from '../api/reads'
 import { bytes } from '../format'
 import { payloadOf } from '../json'
-import { isPortal, may } from '../session'
+import { may } from '../session'
 import { text } from '../text'
 import { Button, CopyButton, Id, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
@@ -75,7 +75,7 @@ function Actions({ tenant, read: { event } }: { tenant: string; read: Read }) {
   if (event.erased_at) return null
   return (
     <>
-      {!isPortal && (
+      {may('admin') && (
         <Confirm
           trigger={<Button look="danger">{t.erase}</Button>}
           title={t.eraseTitle}
@@ -112,7 +112,7 @@ function Actions({ tenant, read: { event } }: { tenant: string; read: Read }) {
 /** Sends the event to one endpoint, whether or not the event had it. */
 function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) {
   const cache = useQueryClient()
-  const known = useEndpoints(tenant).data?.data ?? []
+  const known = useEndpoints(tenant).data ?? []
   const [chosen, setChosen] = useState('')
   const first = known[0]
   if (!first) return null

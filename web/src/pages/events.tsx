@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../api/client'
-import { useTenant } from '../api/reads'
+import { useTenant, useTypeOptions } from '../api/reads'
 import { may } from '../session'
 import { text } from '../text'
 import { Button } from '../ui/controls'
-import { EndpointName } from '../ui/delivery'
-import { ClearFilters, TextFilter, TimeFilter } from '../ui/filters'
+import { EndpointName, StateCounts } from '../ui/delivery'
+import { Filters, SuggestFilter, TextFilter, TimeFilters } from '../ui/filters'
 import { List, Table } from '../ui/list'
 import { Page } from '../ui/page'
 import { Time } from '../ui/time'
@@ -19,10 +19,12 @@ const filters = ['event_type', 'idempotency_key', 'since', 'until'] as const
 export function Events() {
   const tenant = useTenant()
   const search: { [K in (typeof filters)[number] | 'cursor']?: string } = useSearch({ strict: false })
+  const query = { event_type: search.event_type, idempotency_key: search.idempotency_key, since: search.since, until: search.until, cursor: search.cursor }
   const [sending, setSending] = useState(false)
+  const types = useTypeOptions()
   const list = useQuery({
-    queryKey: [tenant, 'events', search],
-    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/events', { params: { path: { tenant }, query: { ...search } } })),
+    queryKey: [tenant, 'events', query],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/events', { params: { path: { tenant }, query } })),
   })
   return (
     <Page
@@ -37,16 +39,14 @@ export function Events() {
       }
     >
       <SendDialog tenant={tenant} open={sending} onOpenChange={setSending} />
-      <div className="filters" role="search">
-        <TextFilter name="event_type" label={t.type} value={search.event_type} placeholder="order.paid" />
+      <Filters names={filters} search={search} error={list.error}>
+        <SuggestFilter name="event_type" label={t.type} value={search.event_type} options={types} placeholder="order.paid" />
         <TextFilter name="idempotency_key" label={text.deliveries.key} value={search.idempotency_key} />
-        <TimeFilter name="since" label={text.deliveries.since} value={search.since} />
-        <TimeFilter name="until" label={text.deliveries.until} value={search.until} />
-        <ClearFilters names={filters} search={search} />
-      </div>
+        <TimeFilters since={search.since} until={search.until} />
+      </Filters>
       <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>
         {(data) => (
-          <Table columns={[t.type, t.id, t.endpoints, text.deliveries.key, t.accepted]}>
+          <Table compact columns={[t.type, t.deliveries, t.endpoints, text.deliveries.key, { name: t.id, look: 'wide' }, t.accepted]}>
             {data.map((e) => (
               <tr key={e.id}>
                 <td>
@@ -54,32 +54,43 @@ export function Events() {
                     {e.event_type}
                   </Link>
                 </td>
-                <td data-label={t.id}>
-                  <code className="soft">{e.id}</code>
+                <td className="standing" data-label={t.deliveries}>
+                  <StateCounts of={e.deliveries} />
                 </td>
                 <td data-label={t.endpoints}>
-                  <div className="clip">
-                    {e.endpoints.slice(0, 3).map((id, i) => (
-                      <span key={id}>
-                        {i > 0 && ', '}
-                        <EndpointName tenant={tenant} id={id} />
-                      </span>
-                    ))}
-                          {e.endpoints.length > 3 && <span className="soft"> +{e.endpoints.length - 3}</span>}
-                          {e.endpoints.length === 0 && <span className="soft">{text.none}</span>}
-                        </div>
-                      </td>
-                      <td data-label={text.deliveries.key}>
-                        <div className="clip soft">{e.idempotency_key ?? '–'}</div>
-                      </td>
-                      <td data-label={t.accepted}>
-                        <Time at={e.accepted_at} />
-                      </td>
-                    </tr>
-                  ))}
+                  <Receivers tenant={tenant} of={e.endpoints} />
+                </td>
+                <td className={e.idempotency_key ? '' : 'blank'} data-label={text.deliveries.key}>
+                  <div className="clip soft">{e.idempotency_key ?? '–'}</div>
+                </td>
+                <td className="wide" data-label={t.id}>
+                  <code className="soft">{e.id}</code>
+                </td>
+                <td data-label={t.accepted}>
+                  <Time at={e.accepted_at} />
+                </td>
+              </tr>
+            ))}
           </Table>
         )}
       </List>
     </Page>
+  )
+}
+
+const named = 3
+
+function Receivers({ tenant, of }: { tenant: string; of: string[] }) {
+  return (
+    <div className="clip">
+      {of.slice(0, named).map((id, i) => (
+        <span key={id}>
+          {i > 0 && ', '}
+          <EndpointName tenant={tenant} id={id} />
+        </span>
+      ))}
+      {of.length > named && <span className="soft"> +{of.length - named}</span>}
+      {of.length === 0 && <span className="soft">{text.none}</span>}
+    </div>
   )
 }

@@ -46,7 +46,7 @@ export function Keys() {
       <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
       <List of={list} cursor={cursor} empty={{ title: t.empty }}>
         {(data) => (
-          <Table columns={[t.name, t.tenant, t.scopes, t.used, t.expires, { name: <span className="hidden">{text.actions}</span>, end: true }]}>
+          <Table columns={[t.name, t.tenant, t.scopes, t.used, t.expires, { name: <span className="hidden">{text.actions}</span>, look: 'end' }]}>
             {data.map((k) => (
               <KeyRow key={k.id} of={k} />
             ))}

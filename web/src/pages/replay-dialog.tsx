@@ -151,7 +151,7 @@ type FilterProps = { tenant: string; of: Filter; set: (next: Filter) => void; st
 const any = 'any'
 
 function FilterFields({ tenant, of: f, set, stateFixed, children }: FilterProps) {
-  const endpoints = useEndpoints(tenant).data?.data ?? []
+  const endpoints = useEndpoints(tenant).data ?? []
   const change = (part: Partial<Filter>) => {
     const next = { ...f, ...part }
     if (next.state !== 'dead') delete next.died_since

@@ -81,7 +81,7 @@ export function Replays() {
       <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
       <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
         {(data) => (
-          <Table columns={[t.id, t.result, t.filter, ...[t.sent, t.delivered, words.deadAgain, t.waiting, t.skipped].map((name) => ({ name, end: true as const })), t.started]}>
+          <Table columns={[t.id, t.result, t.filter, ...[t.sent, t.delivered, words.deadAgain, t.waiting, t.skipped].map((name) => ({ name, look: 'end' as const })), t.started]}>
             {data.map((job) => (
               <Row key={job.id} tenant={tenant} of={job} />
             ))}

@@ -42,7 +42,7 @@ function TestForm({ tenant, type, close }: { tenant: string; type: string; close
   const endpoints = useEndpoints(tenant)
   return (
     <Data of={endpoints}>
-      {({ data: [first, ...more] }) =>
+      {([first, ...more]) =>
         first ? (
           <>
             <Field name="endpoint" label={text.deliveries.endpoint} help={t.testText}>

@@ -90,16 +90,16 @@ export function Ended() {
 function KeyForm() {
   const [single, setSingle] = useState(false)
   const submit = async (values: Values) => {
-    const tenant = (values.tenant ?? '').trim()
     const key = (values.key ?? '').trim()
     try {
-      if (tenant) await ask(api(key).GET('/v1/tenants/{tenant}/limits', { params: { path: { tenant } } }))
-      else await ask(api(key).GET('/v1/tenants', { params: { query: { limit: 1 } } }))
-      signIn({ key, tenant })
+      const caller = await ask(api(key).GET('/v1/caller'))
+      const tenant = caller.tenant === '*' ? (values.tenant ?? '').trim() : caller.tenant
+      // A key of all tenants that may not list them needs to know one.
+      if (!tenant && !caller.scopes.some((s) => s === 'admin' || s === 'tenants:read')) return setSingle(true)
+      signIn({ key, tenant, caller: { name: caller.name, scopes: caller.scopes }, environment: caller.environment })
     } catch (e) {
       const refusal = e as ApiError
-      if (refusal.status === 403 && !tenant) setSingle(true)
-      else throw new ApiError(refusal.status, { errors: [{ field: 'key', message: failureOf(refusal) }] })
+      throw new ApiError(refusal.status, { errors: [{ field: 'key', message: failureOf(refusal) }] })
     }
   }
   return (

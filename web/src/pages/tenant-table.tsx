@@ -31,7 +31,7 @@ export function OrderChoice<T extends string>({ value, more = [], onChange }: { 
 /** Tenants with their statistics. With an hour, which is a time in milliseconds, the figures lead to its deliveries. */
 export function TenantTable({ rows, sparks, hour }: { rows: StatsRow[]; sparks?: Map<string, Hour[]>; hour?: number }) {
   return (
-    <Table columns={[t.id, ...(hour ? [] : [text.activity.today]), ...[text.overview.success, text.overview.p95, ...parts.map((part) => text.activity.parts[part])].map((name) => ({ name, end: true as const }))]}>
+    <Table columns={[t.id, ...(hour ? [] : [text.activity.today]), ...[text.overview.success, text.overview.p95, ...parts.map((part) => text.activity.parts[part])].map((name) => ({ name, look: 'end' as const }))]}>
       {rows.map((r) => (
         <tr key={r.tenant ?? ''}>
           <td>

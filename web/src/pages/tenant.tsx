@@ -5,11 +5,12 @@ import { type EndpointSummary, useTenant, useTenantHealth } from '../api/reads'
 import { until } from '../format'
 import { isPortal, may, session } from '../session'
 import { text } from '../text'
-import { ActivityCard, useActivity } from '../ui/activity'
+import { ActivityCard, RangeChoice, useActivity } from '../ui/activity'
 import { DeliveryTable } from '../ui/delivery'
 import { LatencyChart } from '../ui/latency'
 import { Card, Page } from '../ui/page'
 import { Data, Empty } from '../ui/states'
+import { TypeStats } from '../ui/type-stats'
 import { WaitingCard } from '../ui/waiting'
 import { EndpointTable } from './endpoints'
 import { TenantLimits } from './limits'
@@ -27,14 +28,10 @@ export function TenantOverview() {
   const activity = useActivity(tenant)
   return (
     <Page title={t.title} lead={!isPortal && tenant} actions={
-        !isPortal &&
-        may('portal:write') &&
-        !session()?.tenant && (
-          <>
-            <TenantLimits tenant={tenant} />
-            <PortalLink tenant={tenant} />
-          </>
-        )
+        <>
+          {may('admin') && !session()?.tenant && <TenantLimits tenant={tenant} />}
+          {!isPortal && may('portal:write') && !session()?.tenant && <PortalLink tenant={tenant} />}
+        </>
       }
     >
       <Data of={health}>
@@ -54,6 +51,7 @@ export function TenantOverview() {
             <>
               <Verdict endpoints={data} of={w} />
               <Needs tenant={tenant} endpoints={data} />
+              <RangeChoice of={activity} />
               <ActivityCard of={activity} />
               <WaitingCard
                 of={{ queued: w.queued_estimate, retrying: w.retrying, reasons: w.parked_by_reason }}
@@ -72,6 +70,7 @@ export function TenantOverview() {
               </Card>
               <Failing tenant={tenant} />
               <LatencyChart of={activity.read.data} />
+              <TypeStats of={activity} />
             </>
           )
         }

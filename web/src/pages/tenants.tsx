@@ -61,7 +61,7 @@ function ById() {
   return (
     <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
       {(data) => (
-        <Table columns={[t.id, text.activity.today, { name: t.endpoints, end: true }, t.limits]}>
+        <Table columns={[t.id, text.activity.today, { name: t.endpoints, look: 'end' }, t.limits]}>
           {data.map((tenant) => (
             <tr key={tenant.id}>
               <td>

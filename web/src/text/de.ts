@@ -35,7 +35,7 @@ export const words: Part<Words> = {
 
   failures: {
     title: (e: ApiError) =>
-      e.status === 404 ? 'Nicht gefunden' : e.status === 401 ? 'Der Schlüssel gilt nicht' : e.status === 403 ? 'Der Schlüssel erlaubt das nicht' : e.status === 0 ? 'Keine Verbindung' : 'Etwas ist schiefgegangen',
+      e.status === 404 ? 'Nicht gefunden' : e.status === 401 ? 'Der Schlüssel gilt nicht' : e.status === 403 ? 'Der Schlüssel erlaubt das nicht' : e.status === 0 ? 'Keine Verbindung' : e.status === 400 ? 'Abgelehnt' : 'Etwas ist schiefgegangen',
     changed: 'Jemand hat das inzwischen geändert. Laden Sie die Seite neu, um die Änderung zu sehen.',
     notFound: 'Unter dieser Adresse gibt es keine Seite und keinen Datensatz. Vielleicht wurde er gelöscht.',
     offline: 'Der Server ist nicht erreichbar. Prüfen Sie Ihre Verbindung.',
@@ -50,7 +50,7 @@ export const words: Part<Words> = {
     key: 'API-Schlüssel',
     keyHelp: 'Ein Schlüssel für alle Mandanten mit dem Scope admin zeigt alles.',
     tenant: 'Mandant',
-    tenantHelp: 'Nur für einen Schlüssel eines Mandanten.',
+    tenantHelp: 'Der Schlüssel darf die Mandanten nicht auflisten: Öffnen Sie einen mit seiner Kennung.',
     submit: 'Anmelden',
     out: 'Abmelden',
     theme: { system: 'Farben: wie das System', light: 'Farben: hell', dark: 'Farben: dunkel' },
@@ -119,6 +119,13 @@ export const words: Part<Words> = {
     success: 'Erfolg',
   },
 
+  filters: {
+    open: (used) => (used ? `Filter (${used})` : 'Filter'),
+    clear: 'Filter löschen',
+    last: 'Letzte',
+    ranges: { 1: '1 Std.', 24: '24 Std.', 168: '7 Tage' },
+  },
+
   deliveries: {
     title: 'Zustellungen',
     lead: 'Die neuesten zuerst. Eine Zustellung erscheint mit ihrem ersten Versuch.',
@@ -137,8 +144,8 @@ export const words: Part<Words> = {
     since: 'Seit',
     until: 'Bis',
     status: 'Antwort',
+    failedAttempt: 'Mit einem gescheiterten',
     statuses: { none: 'Keine Antwort' },
-    clear: 'Filter löschen',
     replay: 'Wiederholen',
     replayTitle: 'Diese Zustellung wiederholen?',
     replayText: 'Dasselbe Ereignis wird noch einmal gesendet, mit denselben Bytes und derselben Id.',
@@ -199,6 +206,7 @@ export const words: Part<Words> = {
     lead: 'Die neuesten zuerst, ohne Inhalte.',
     id: 'Ereignis',
     type: 'Typ',
+    deliveries: 'Zustellungen',
     endpoints: 'Endpunkte',
     accepted: 'Angenommen',
     empty: 'Keine Ereignisse',
@@ -252,6 +260,9 @@ export const words: Part<Words> = {
     request: 'Anfrage',
     hideRequest: 'Anfrage verbergen',
     curl: 'Als curl kopieren',
+    proof: 'Nachweis',
+    proofTitle: (n) => `Nachweis von Versuch ${n}`,
+    proofText: 'Anfrage und Antwort, wie sie aufgezeichnet sind. Der Hash gilt dem Body der Anfrage, der aus dem Ereignis neu gebildet wird. Header werden bei gescheiterten Versuchen aufbewahrt.',
     bodyOfBatch: 'Die Anfrage hatte mehrere Ereignisse.',
     bodyGone: 'Der Body lässt sich nicht zeigen: Der Endpunkt hat jetzt ein anderes Format, oder der Inhalt wurde gelöscht.',
     planned: 'Geplanter Versuch',
@@ -314,6 +325,12 @@ export const words: Part<Words> = {
     label: 'Latenz der Versuche nach Stunde',
   },
 
+  typeStats: {
+    title: 'Nach Ereignistyp',
+    success: 'Erfolg',
+    all: (n) => `Alle ${count(n)} zeigen`,
+  },
+
   types: {
     title: 'Ereignistypen',
     lead: 'Was Ereignisse bedeuten, und wie ihre Inhalte aussehen. Gleich für alle Mandanten.',
@@ -358,7 +375,7 @@ export const words: Part<Words> = {
     now: 'jetzt',
     open: 'offen, jeden Alters',
     openAtLeast: 'mindestens, jeden Alters',
-    tabs: { health: 'Zustand', deliveries: 'Zustellungen', settings: 'Einstellungen', verify: 'Signaturprüfung', history: 'Verlauf', changes: 'Änderungen' },
+    tabs: { health: 'Zustand', deliveries: 'Zustellungen', settings: 'Einstellungen', verify: 'Signaturprüfung', history: 'Verlauf' },
     pause: 'Anhalten',
     resume: 'Fortsetzen',
     enable: 'Einschalten',
@@ -368,7 +385,10 @@ export const words: Part<Words> = {
     test: 'Test senden',
     rotate: 'Geheimnis erneuern',
     rotateTitle: 'Das Signaturgeheimnis erneuern?',
-    rotateText: 'Das alte Geheimnis signiert, bis es nach 24 Stunden abläuft, neben dem neuen, wenn das Signaturprofil Platz für beide hat.',
+    rotateText: 'Bis es abläuft, signiert auch das alte Geheimnis, oder nur dieses, wenn das Signaturprofil bloß für eines Platz hat.',
+    rotateNow: 'Ab der nächsten Anfrage signiert nur das neue Geheimnis. Ein Empfänger, der es noch nicht hat, lehnt die Anfragen ab.',
+    overlap: 'Das alte Geheimnis läuft ab nach',
+    noOverlap: 'Sofort',
     endOverlap: 'Nur das neue Geheimnis nutzen',
     endOverlapTitle: 'Das alte Geheimnis jetzt beenden?',
     endOverlapText: 'Ab der nächsten Anfrage signiert nur das neue Geheimnis. Ein Empfänger, der es noch nicht hat, lehnt die Anfragen ab.',
@@ -386,9 +406,7 @@ export const words: Part<Words> = {
     parked: 'Geparkt',
     retrying: 'Neue Versuche',
     latency: 'Latenz',
-    window: 'Zeitraum',
-    windows: { '1h': 'Diese und die letzte Stunde', '24h': 'Letzte 24 Stunden' },
-    inWindows: { '1h': 'in dieser und der letzten Stunde', '24h': 'in den letzten 24 Stunden' },
+    ofNow: (n, share, span) => `von ${counted(n, 'Versuch', 'Versuchen')} in dieser und der letzten Stunde. ${span}: ${share}`,
     outcomes: 'Versuche nach Antwort',
     numbers: 'Versuche nach Nummer',
     slow: 'Langsam',
@@ -534,6 +552,7 @@ export const words: Part<Words> = {
     saved: 'Die Einstellungen sind gespeichert',
     created: 'Der Endpunkt ist angelegt',
     create: 'Endpunkt anlegen',
+    sections: { retries: 'Zustellung', limits: 'Limits', request: 'Anfrage und Signatur', access: 'Authentifizierung und Netz' },
     unsaid: 'Weitere Einstellungen',
   },
 
@@ -626,11 +645,11 @@ export const words: Part<Words> = {
   search: {
     open: 'Suchen',
     title: (tenant) => (tenant ? `Suchen in ${tenant}` : 'In allen Mandanten suchen'),
-    placeholder: (tenant) => (tenant ? 'Kennung, Alias oder Idempotenzschlüssel' : 'Kennung oder Name eines Mandanten'),
-    hint: () => 'Fügen Sie die Kennung eines Ereignisses, einer Zustellung oder eines Endpunkts ein, oder einen Alias oder Idempotenzschlüssel. Auch eine Adresse oder eine Logzeile mit einer Kennung genügt.',
+    placeholder: (tenant) => (tenant ? 'Name, Kennung oder Idempotenzschlüssel' : 'Kennung oder Name eines Mandanten'),
+    hint: () => 'Geben Sie einen Teil von Alias, Name oder URL eines Endpunkts ein, oder fügen Sie einen Idempotenzschlüssel oder die Kennung eines Ereignisses, einer Zustellung oder eines Endpunkts ein. Auch eine Adresse oder eine Logzeile mit einer Kennung genügt.',
     results: 'Treffer',
     count: (n) => (n === 1 ? '1 Treffer' : `${count(n)} Treffer`),
-    nothing: () => 'Nichts gefunden. Kennungen, Aliasse und Idempotenzschlüssel müssen vollständig sein; gelöschte Endpunkte und abgelaufene Ereignisse werden nicht gefunden.',
+    nothing: () => 'Nichts gefunden. Kennungen und Idempotenzschlüssel müssen vollständig sein; gelöschte Endpunkte und abgelaufene Ereignisse werden nicht gefunden.',
     tooLong: 'Der Text ist zu lang: höchstens 256 Byte.',
     kinds: { event: 'Ereignis', delivery: 'Zustellung', endpoint: 'Endpunkt', replay: 'Wiederholung', tenant: 'Mandant' },
   },
@@ -723,7 +742,7 @@ export const words: Part<Words> = {
 export const customer: Part<Words> = {
   failures: {
     title: (e) =>
-      e.status === 404 ? 'Nicht gefunden' : e.status === 401 ? 'Ihre Sitzung gilt nicht' : e.status === 403 ? 'Ihr Link erlaubt das nicht' : e.status === 0 ? 'Keine Verbindung' : 'Etwas ist schiefgegangen',
+      e.status === 404 ? 'Nicht gefunden' : e.status === 401 ? 'Ihre Sitzung gilt nicht' : e.status === 403 ? 'Ihr Link erlaubt das nicht' : e.status === 0 ? 'Keine Verbindung' : e.status === 400 ? 'Abgelehnt' : 'Etwas ist schiefgegangen',
     unauthorized: `Ihre Sitzung ist zu Ende. ${back}`,
   },
   nav: { dead: 'Gescheitert', types: 'Ereigniskatalog' },
@@ -753,8 +772,6 @@ export const customer: Part<Words> = {
     secretTitle: 'Ihr Signaturgeheimnis',
     dead: 'Gescheitert',
     parked: 'Wartend',
-    windows: { '1h': 'Letzte zwei Stunden' },
-    inWindows: { '1h': 'in den letzten zwei Stunden' },
     circuits: { open: 'Scheitert', half_open: 'Scheitert' },
     circuitTexts: {
       open: 'Der Endpunkt scheitert immer wieder, deshalb warten neue Zustellungen. Wir versuchen ihn von selbst wieder.',

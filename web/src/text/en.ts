@@ -47,7 +47,7 @@ export const words = {
 
   failures: {
     title: (e: ApiError) =>
-      e.status === 404 ? 'Not found' : e.status === 401 ? 'The key was not accepted' : e.status === 403 ? 'The key does not permit this' : e.status === 0 ? 'No connection' : 'Something went wrong',
+      e.status === 404 ? 'Not found' : e.status === 401 ? 'The key was not accepted' : e.status === 403 ? 'The key does not permit this' : e.status === 0 ? 'No connection' : e.status === 400 ? 'This was refused' : 'Something went wrong',
     notFound: 'There is no page or record with this address. It may have been deleted.',
     changed: 'Someone changed this in the meantime. Reload the page to see the change.',
     offline: 'The API cannot be reached. Check the connection.',
@@ -73,7 +73,7 @@ export const words = {
     key: 'API key',
     keyHelp: 'A key for all tenants with the scope admin shows everything.',
     tenant: 'Tenant',
-    tenantHelp: 'Only for a key of one tenant.',
+    tenantHelp: 'The key may not list the tenants: open one by its id.',
     submit: 'Sign in',
     out: 'Sign out',
     theme: { system: 'Theme: as the system', light: 'Theme: light', dark: 'Theme: dark' },
@@ -118,17 +118,17 @@ export const words = {
   search: {
     open: 'Search',
     title: (tenant?: string) => (tenant ? `Search in ${tenant}` : 'Search all tenants'),
-    placeholder: (tenant?: string) => (tenant ? 'Id, alias or idempotency key' : 'Id, or name of a tenant'),
+    placeholder: (tenant?: string) => (tenant ? 'Name, id or idempotency key' : 'Id, or name of a tenant'),
     hint: (tenant?: string) =>
       tenant
-        ? 'Paste the id of an event, delivery, endpoint or replay, or type an alias or an idempotency key. An address or a log line with an id in it works, too.'
-        : 'Paste the id of an event, delivery or endpoint, or type the name of a tenant. Aliases and idempotency keys are found on the pages of their tenant.',
+        ? 'Type a part of the alias, name or URL of an endpoint, or paste an idempotency key or the id of an event, delivery, endpoint or replay. An address or a log line with an id in it works, too.'
+        : 'Paste the id of an event, delivery or endpoint, or type the beginning of a tenant. Names of endpoints and idempotency keys are found on the pages of their tenant.',
     results: 'Results',
     count: (n: number) => (n === 1 ? '1 result' : `${count(n)} results`),
     nothing: (tenant?: string) =>
       tenant
-        ? `Nothing found in ${tenant}. Ids, aliases and idempotency keys must be complete; deleted endpoints and expired events are not found.`
-        : 'Nothing found. Ids and names must be complete; aliases and idempotency keys are found on the pages of their tenant.',
+        ? `Nothing found in ${tenant}. Ids and idempotency keys must be complete; deleted endpoints and expired events are not found.`
+        : 'Nothing found. Ids must be complete; names of endpoints and idempotency keys are found on the pages of their tenant.',
     tooLong: 'The text is too long: a search takes at most 256 bytes.',
     kinds: { event: 'Event', delivery: 'Delivery', endpoint: 'Endpoint', replay: 'Replay', tenant: 'Tenant' },
   },
@@ -225,6 +225,13 @@ export const words = {
     quietText: 'Sort by id to see all tenants.',
   },
 
+  filters: {
+    open: (used: number) => (used ? `Filters (${used})` : 'Filters'),
+    clear: 'Clear filters',
+    last: 'Last',
+    ranges: { 1: '1 h', 24: '24 h', 168: '7 days' } as Record<number, string>,
+  },
+
   deliveries: {
     title: 'Deliveries',
     lead: 'Newest first. A delivery appears with its first attempt.',
@@ -243,8 +250,8 @@ export const words = {
     since: 'Since',
     until: 'Until',
     status: 'Answer',
+    failedAttempt: 'With a failed one',
     statuses: { none: 'No answer', '2xx': '2xx', '3xx': '3xx', '4xx': '4xx', '5xx': '5xx' } as Record<string, string>,
-    clear: 'Clear filters',
     replay: 'Replay',
     replayTitle: 'Replay this delivery?',
     replayText: 'Surehook sends the same event with the same bytes again. The receiver recognises it by the id of the event.',
@@ -305,6 +312,7 @@ export const words = {
     lead: 'Newest first, without payloads.',
     id: 'Event',
     type: 'Type',
+    deliveries: 'Deliveries',
     endpoints: 'Endpoints',
     accepted: 'Accepted',
     empty: 'No events here',
@@ -351,6 +359,9 @@ export const words = {
     request: 'Request',
     hideRequest: 'Hide request',
     curl: 'Copy as curl',
+    proof: 'Proof',
+    proofTitle: (n: number) => `Proof of attempt ${n}`,
+    proofText: 'The request and its answer as recorded. The hash is of the body of the request, made again from the event. Headers are kept of failed attempts.',
     bodyOfBatch: 'The body had several events.',
     bodyGone: 'The body cannot be shown: the endpoint has another shape now, or the payload was erased.',
     planned: 'Planned attempt',
@@ -461,6 +472,12 @@ export const words = {
     p99: 'p99 latency',
   },
 
+  typeStats: {
+    title: 'By event type',
+    success: 'Success',
+    all: (n: number) => `Show all ${count(n)}`,
+  },
+
   types: {
     title: 'Event types',
     lead: 'What events mean, and how their payloads look. The same for all tenants.',
@@ -511,7 +528,7 @@ export const words = {
   },
 
   endpoint: {
-    tabs: { health: 'Health', deliveries: 'Deliveries', settings: 'Settings', verify: 'Verification', history: 'History', changes: 'Changes' },
+    tabs: { health: 'Health', deliveries: 'Deliveries', settings: 'Settings', verify: 'Verification', history: 'History' },
     pause: 'Pause',
     resume: 'Resume',
     enable: 'Enable',
@@ -521,7 +538,10 @@ export const words = {
     test: 'Send test',
     rotate: 'Rotate secret',
     rotateTitle: 'Rotate the signing secret?',
-    rotateText: 'The old secret signs until it expires after 24 hours, beside the new one if the signature profile has room for both.',
+    rotateText: 'Until the overlap ends the old secret signs, too, or alone where the signature profile has room for one.',
+    rotateNow: 'From the next request the new secret signs alone. A receiver that does not have it yet refuses the requests.',
+    overlap: 'The old secret expires after',
+    noOverlap: 'At once',
     endOverlap: 'Use the new secret alone',
     endOverlapTitle: 'End the old secret now?',
     endOverlapText: 'From the next request the new secret signs alone. A receiver that does not have it yet refuses the requests.',
@@ -539,9 +559,7 @@ export const words = {
     parked: 'Parked',
     retrying: 'Retrying',
     latency: 'Latency',
-    window: 'Window',
-    windows: { '1h': 'This and the last hour', '24h': 'Last 24 hours' } as Record<string, string>,
-    inWindows: { '1h': 'this and the last hour', '24h': 'last 24 hours' } as Record<string, string>,
+    ofNow: (n: number, share: string, span: string) => `of ${count(n)} ${n === 1 ? 'attempt' : 'attempts'} in this and the last hour. ${span}: ${share}`,
     mean: 'Mean time to delivery',
     now: 'now',
     open: 'open, of any age',
@@ -592,9 +610,19 @@ export const words = {
     resetDone: 'The circuit is closed',
     noAttempts: 'No attempts in this window',
     noAttemptsText: 'Send a test to see how the endpoint answers.',
-    historyEmpty: 'No notifications in the last 90 days',
-    historyEmptyText: 'Here you see when the endpoint was slow, failing or disabled, and when its circuit opened and closed.',
-    decisions: {} as Record<string, string>, // by type without "surehook."
+    historyEmpty: 'Nothing happened yet',
+    historyEmptyText: 'Here you see who changed the endpoint, when it was slow, failing or disabled, and when its circuit opened and closed.',
+    allChanges: 'All changes of this endpoint',
+    decisions: {
+      'endpoint.slow': 'Slow',
+      'endpoint.failing': 'Many deliveries died',
+      'endpoint.disabled': 'Disabled by Surehook',
+      'endpoint.recovered': 'Recovered',
+      'endpoint.certificate_expiring': 'The client certificate expires soon',
+      'circuit.opened': 'The circuit opened',
+      'circuit.closed': 'The circuit closed',
+      'delivery.dead': 'A delivery died',
+    } as Record<string, string>, // by type without "surehook."
     lower: 'The counts are lower bounds.',
     limits: 'Limits',
     backlog: {
@@ -726,6 +754,7 @@ export const words = {
     saved: 'The settings are saved',
     created: 'The endpoint is created',
     create: 'Create endpoint',
+    sections: { retries: 'Delivery', limits: 'Limits', request: 'Request and signature', access: 'Authentication and network' },
     unsaid: 'Other settings',
   },
 
@@ -956,9 +985,43 @@ export const words = {
     system: 'Surehook',
     action: 'Action',
     target: 'Target',
-    outcome: 'Outcome',
-    from: 'From',
-    details: 'Changed',
+    details: 'Old and new',
+    emptyValue: 'empty',
+    more: (n: number) => `${count(n)} more ${n === 1 ? 'field' : 'fields'}`,
+    outcomes: { done: 'Done', refused: 'Refused', failed: 'Failed', pending: 'Pending' },
+    actions: {
+      'endpoint.create': 'Endpoint created',
+      'endpoint.change': 'Endpoint changed',
+      'endpoint.delete': 'Endpoint deleted',
+      'endpoint.pause': 'Endpoint paused',
+      'endpoint.resume': 'Endpoint resumed',
+      'endpoint.enable': 'Endpoint enabled',
+      'endpoint.disable': 'Endpoint disabled',
+      'endpoint.rotate_secret': 'Secret rotated',
+      'endpoint.end_overlap': 'Old secret ended',
+      'endpoint.test': 'Test sent',
+      'circuit.open': 'Circuit opened',
+      'circuit.reset': 'Circuit closed',
+      'delivery.replay': 'Delivery replayed',
+      'delivery.discard': 'Delivery discarded',
+      'delivery.cancel': 'Delivery cancelled',
+      'event.replay': 'Event replayed',
+      'event.erase': 'Payload erased',
+      'replay.start': 'Replay started',
+      'replay.cancel': 'Replay cancelled',
+      'limits.set': 'Limits set',
+      'limits.delete': 'Limits removed',
+      'portal_link.create': 'Portal link made',
+      'portal_link.end': 'Portal link ended',
+      'portal_session.open': 'Portal opened',
+      'portal_session.end': 'Portal left',
+      'event_type.set': 'Event type set',
+      'event_type.delete': 'Event type deleted',
+      'key.create': 'Key created',
+      'key.revoke': 'Key revoked',
+      'rejects.redrive': 'Rejects redriven',
+      'tenant.erase': 'Tenant erased',
+    } as Record<Schemas['Audit']['action'], string>,
     empty: 'No changes',
     emptyText: 'Changes by callers and by Surehook appear here.',
   },
@@ -992,7 +1055,7 @@ export const customer: Part<Words> = {
   failures: {
     internal: 'Something went wrong on our side. Try again in a moment.',
     title: (e) =>
-      e.status === 404 ? 'Not found' : e.status === 401 ? 'Your session was not accepted' : e.status === 403 ? 'Your link does not permit this' : e.status === 0 ? 'No connection' : 'Something went wrong',
+      e.status === 404 ? 'Not found' : e.status === 401 ? 'Your session was not accepted' : e.status === 403 ? 'Your link does not permit this' : e.status === 0 ? 'No connection' : e.status === 400 ? 'This was refused' : 'Something went wrong',
     unauthorized: 'Your session has ended. Open the portal again from where you came.',
     offline: 'The server cannot be reached. Check your connection.',
   },
@@ -1042,8 +1105,6 @@ export const customer: Part<Words> = {
     secretText: "Copy this secret now. It won't be shown again. Your server uses it to verify that requests come from us.",
     dead: 'Failed',
     parked: 'Waiting',
-    windows: { '1h': 'Last two hours', '24h': 'Last 24 hours' },
-    inWindows: { '1h': 'last two hours', '24h': 'last 24 hours' },
     slowText: 'The endpoint answers slowly: 5 % of the requests take longer than 2 s. Fewer requests are sent at once.',
     warned: (n) => `More than ${n} % of the deliveries failed. Above 50 % the endpoint is disabled.`,
     circuits: { open: 'Failing', half_open: 'Failing' },

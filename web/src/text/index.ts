@@ -24,5 +24,7 @@ export function failureOf(e: ApiError): string {
   if (e.status === 401) return text.failures.unauthorized
   if (e.status === 412) return text.failures.changed
   if (e.status === 404 && !e.message) return text.failures.notFound
+  const fields = Object.entries(e.fields).map(([field, message]) => `${field} ${message}`)
+  if (fields.length > 0) return fields.join('; ')
   return e.message || (e.status === 429 ? text.failures.throttled : text.failures.internal)
 }

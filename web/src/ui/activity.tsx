@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type MouseEvent, type ReactNode } from 'react'
+import type { MouseEvent } from 'react'
 import { ApiError, type Schemas } from '../api/client'
 import { useHourlyStats } from '../api/reads'
 import { compact, count } from '../format'
@@ -30,33 +30,41 @@ export function useActivity(tenant: string, endpoint?: string) {
   return { read, span: read === week ? t.week : t.today, wanted, refused, tenant, endpoint }
 }
 
-/** Deliveries by the hour, with the choice of 24 hours or 7 days. */
-export function ActivityCard({ of: { read, span, wanted, refused, tenant, endpoint } }: { of: ReturnType<typeof useActivity> }) {
+export type Activity = ReturnType<typeof useActivity>
+
+/** The choice of 24 hours or 7 days, for all figures and charts of the page. */
+export function RangeChoice({ of: { wanted } }: { of: Activity }) {
   const set = useFilter()
+  return (
+    <div className="row">
+      <Choice
+        label={t.span}
+        value={wanted ? '7' : '1'}
+        options={Object.entries(t.spans).map(([value, label]) => ({ value, label }))}
+        onChange={(days) => set({ days: days === '7' ? days : undefined })}
+      />
+    </div>
+  )
+}
+
+/** Deliveries by the hour. */
+export function ActivityCard({ of: { read, span, refused, tenant, endpoint } }: { of: Activity }) {
   return (
     <ActivityChart
       of={read}
       span={span}
       link={(part, from, until) => listPath(tenant, part, from, until, endpoint)}
-      aside={
-        <Choice
-          label={t.span}
-          value={wanted ? '7' : '1'}
-          options={Object.entries(t.spans).map(([value, label]) => ({ value, label }))}
-          onChange={(days) => set({ days: days === '7' ? days : undefined })}
-        />
-      }
       note={refused ? t.refused : t.lists}
     />
   )
 }
 
-type ChartProps = { of: UseQueryResult<Stats>; span: string; link: (part: Part, from: number, until: number) => string; aside?: ReactNode; note?: string }
+type ChartProps = { of: UseQueryResult<Stats>; span: string; link: (part: Part, from: number, until: number) => string; note?: string }
 
 /** Stacked bars: deliveries, failed attempts and deaths. A part of a bar, and its figure, lead to link. */
-export function ActivityChart({ of, span, link, aside, note }: ChartProps) {
+export function ActivityChart({ of, span, link, note }: ChartProps) {
   return (
-    <Card title={t.title} aside={aside} pad>
+    <Card title={t.title} pad>
       <div className="bars-place">
         <Data of={of}>{(stats) => <Bars of={stats} span={span} link={link} note={note} />}</Data>
       </div>

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { type Delivery, nameOf, useEndpoints } from '../api/reads'
 import type { Schemas } from '../api/client'
-import { duration, until } from '../format'
+import { count, duration, until } from '../format'
 import { deliveryPath } from './paths'
 import { text } from '../text'
 import { Table } from './list'
@@ -17,13 +17,32 @@ export function StateBadge({ state }: { state: string }) {
   return <Badge tone={toneOf(state)}>{text.states[state] ?? state}</Badge>
 }
 
+// The states in the order of how much they ask of a person.
+const order = ['dead', 'retrying', 'parked', 'queued', 'delivered', 'discarded', 'cancelled'] as const
+
+/** How many endpoints have an event, by state. */
+export function StateCounts({ of }: { of: Schemas['StateCounts'] }) {
+  const some = order.flatMap((state) => (of[state] ? [{ state, n: of[state] }] : []))
+  if (some.length === 0) return <span className="soft">–</span>
+  const one = some.length === 1 && some[0]?.n === 1
+  return (
+    <span className="row tight">
+      {some.map(({ state, n }) => (
+        <Badge key={state} tone={toneOf(state)}>
+          {one ? text.states[state] : `${count(n)} ${text.states[state]}`}
+        </Badge>
+      ))}
+    </span>
+  )
+}
+
 /** What an endpoint answered, in a few words. */
 export function outcome(o: { class: string; status?: number }): string {
   return o.status ? `${o.status} ${text.classes[o.class] ?? o.class}` : (text.classes[o.class] ?? o.class)
 }
 
 export function EndpointName({ tenant, id }: { tenant: string; id: string }) {
-  const known = useEndpoints(tenant).data?.data.find((e) => e.id === id)
+  const known = useEndpoints(tenant).data?.find((e) => e.id === id)
   return (
     <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: id }}>
       {known ? nameOf(known) : <code>{id}</code>}
@@ -40,9 +59,18 @@ export function LastAnswer({ of: last }: { of?: Schemas['Outcome'] }) {
   )
 }
 
-export function DeliveryTable({ tenant, deliveries, endpoint }: { tenant: string; deliveries: Delivery[]; endpoint?: boolean }) {
+type TableProps = {
+  tenant: string
+  deliveries: Delivery[]
+  /** Shows the endpoints. */
+  endpoint?: boolean
+  /** The next probe of the only endpoint: what is parked waits for it. */
+  probe?: string
+}
+
+export function DeliveryTable({ tenant, deliveries, endpoint, probe }: TableProps) {
   return (
-    <Table columns={[t.event, t.state, ...(endpoint ? [t.endpoint] : []), t.last, { name: t.attempts, end: true }, t.next, t.created]}>
+    <Table compact columns={[t.event, t.state, ...(endpoint ? [t.endpoint] : []), t.last, { name: t.attempts, look: 'end' }, t.next, t.created]}>
       {deliveries.map((d) => (
         <tr key={d.id}>
           <td>
@@ -51,8 +79,9 @@ export function DeliveryTable({ tenant, deliveries, endpoint }: { tenant: string
             </Link>
             {d.generation > 1 && <span className="soft small"> {text.event.generation(d.generation)}</span>}
           </td>
-          <td data-label={t.state} title={d.reason && text.reasons[d.reason]}>
+          <td className="standing" data-label={t.state}>
             <StateBadge state={d.state} />
+            {d.reason && <div className="soft small reason">{text.reasons[d.reason]}</div>}
           </td>
           {endpoint && (
             <td data-label={t.endpoint}>
@@ -64,12 +93,20 @@ export function DeliveryTable({ tenant, deliveries, endpoint }: { tenant: string
           <td data-label={t.last}>
             <LastAnswer of={d.last} />
           </td>
-          <td className="end" data-label={t.attempts}>
-            {d.attempts}
+          <td className="end labelled" data-label={t.attempts}>
+            {count(d.attempts)}
           </td>
-          <td className={d.next_attempt_at || d.gives_up_at ? '' : 'blank'} data-label={t.next}>
+          <td className={`labelled ${d.next_attempt_at || d.gives_up_at ? '' : 'blank'}`} data-label={t.next}>
             <div>
-              {d.next_attempt_at ? <Time at={d.next_attempt_at} /> : <span className="soft">–</span>}
+              {d.next_attempt_at ? (
+                <Time at={d.next_attempt_at} />
+              ) : d.state === 'parked' && probe ? (
+                <>
+                  {text.endpoint.probe}: <Time at={probe} />
+                </>
+              ) : (
+                !d.gives_up_at && <span className="soft">–</span>
+              )}
               {d.gives_up_at && <div className="soft small">{t.lostAt(until(d.gives_up_at))}</div>}
             </div>
           </td>

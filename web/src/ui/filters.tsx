@@ -1,8 +1,10 @@
 import { useNavigate } from '@tanstack/react-router'
+import { type ReactNode, useId, useState } from 'react'
+import type { ApiError } from '../api/client'
 import { zone } from '../format'
 import { text } from '../text'
 import { Button, Input, type Option, Select } from './controls'
-import { Field } from './form'
+import { Field, Refusals } from './form'
 
 type Search = Record<string, string | undefined>
 
@@ -10,6 +12,74 @@ type Search = Record<string, string | undefined>
 export function useFilter() {
   const navigate = useNavigate()
   return (change: Search) => void navigate({ to: '.', search: (s: Search) => ({ ...s, cursor: undefined, ...change }), replace: true })
+}
+
+type FiltersProps = {
+  /** The names of the filters, and the search of the URL with their values. */
+  names: readonly string[]
+  search: Search
+  /** Why the API refused the list: its messages appear at the filters. */
+  error: unknown
+  /** Buttons after the filters. */
+  actions?: ReactNode
+  children: ReactNode
+}
+
+/** The filters of a list. On a phone a button shows them, with the number of those in use. */
+export function Filters({ names, search, error, actions, children }: FiltersProps) {
+  const set = useFilter()
+  const used = names.filter((n) => search[n]).length
+  const refused = (error as ApiError | null)?.fields ?? {}
+  const [open, setOpen] = useState(false)
+  return (
+    <div className={`filters ${open || names.some((n) => refused[n]) ? 'open' : ''}`} role="search">
+      <Button className="opener" aria-expanded={open} onClick={() => setOpen(!open)}>
+        {text.filters.open(used)}
+      </Button>
+      <Refusals of={refused}>{children}</Refusals>
+      {used > 0 && (
+        <Button look="quiet" onClick={() => set(Object.fromEntries(names.map((n) => [n, undefined])))}>
+          {text.filters.clear}
+        </Button>
+      )}
+      {actions}
+    </div>
+  )
+}
+
+type SuggestProps = { name: string; label: string; value?: string; options: Option<string>[]; placeholder?: string }
+
+/** A text with suggestions. A suggestion's label stands for its value; any other text is a value as it is. */
+export function SuggestFilter(props: SuggestProps) {
+  const known = props.options.find((o) => o.value === props.value)
+  return <Suggest key={known?.label ?? props.value ?? ''} {...props} />
+}
+
+function Suggest({ name, label, value = '', options, placeholder }: SuggestProps) {
+  const set = useFilter()
+  const list = useId()
+  const valueOf = (shown: string) => options.find((o) => o.label === shown)?.value
+  const choose = (shown: string) => {
+    const next = valueOf(shown) ?? shown
+    if (next !== value) set({ [name]: next || undefined })
+  }
+  return (
+    <Field name={name} label={label}>
+      <Input
+        list={list}
+        defaultValue={options.find((o) => o.value === value)?.label ?? value}
+        placeholder={placeholder}
+        onChange={(e) => !/^(insertText|delete|history)/.test((e.nativeEvent as InputEvent).inputType ?? '') && valueOf(e.currentTarget.value) && choose(e.currentTarget.value)} // a suggestion was chosen
+        onBlur={(e) => choose(e.currentTarget.value.trim())}
+        onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()}
+      />
+      <datalist id={list}>
+        {options.map((o) => (
+          <option key={o.value} value={o.label} />
+        ))}
+      </datalist>
+    </Field>
+  )
 }
 
 export function TextFilter({ name, label, value, placeholder }: { name: string; label: string; value?: string; placeholder?: string }) {
@@ -42,21 +112,35 @@ export const toLocal = (at?: string) => {
 /** The time of the control in UTC; undefined for none. */
 export const fromLocal = (at: string) => (at ? new Date(at).toISOString() : undefined)
 
-export function TimeFilter({ name, label, value }: { name: string; label: string; value?: string }) {
+const ranges = [1, 24, 168] // hours
+
+/** The bounds of the times of a list. A quick range sets the first one. */
+export function TimeFilters({ since, until }: { since?: string; until?: string }) {
+  const set = useFilter()
+  const last = (hours: number) => set({ since: new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000).toISOString(), until: undefined })
+  return (
+    <>
+      <div className="field" role="group" aria-label={text.filters.last}>
+        <span className="label">{text.filters.last}</span>
+        <div className="ranges">
+          {ranges.map((hours) => (
+            <Button key={hours} onClick={() => last(hours)}>
+              {text.filters.ranges[hours]}
+            </Button>
+          ))}
+        </div>
+      </div>
+      <TimeFilter name="since" label={text.deliveries.since} value={since} />
+      <TimeFilter name="until" label={text.deliveries.until} value={until} />
+    </>
+  )
+}
+
+function TimeFilter({ name, label, value }: { name: string; label: string; value?: string }) {
   const set = useFilter()
   return (
     <Field name={name} label={`${label} (${zone()})`}>
       <Input type="datetime-local" key={value ?? ''} defaultValue={toLocal(value)} onBlur={(e) => e.currentTarget.value !== toLocal(value) && set({ [name]: fromLocal(e.currentTarget.value) })} />
     </Field>
-  )
-}
-
-export function ClearFilters({ names, search }: { names: readonly string[]; search: Search }) {
-  const set = useFilter()
-  if (!names.some((n) => search[n])) return null
-  return (
-    <Button look="quiet" onClick={() => set(Object.fromEntries(names.map((n) => [n, undefined])))}>
-      {text.deliveries.clear}
-    </Button>
   )
 }

@@ -22,6 +22,8 @@ type FormProps = {
   cancelLabel?: string
   disabled?: boolean
   danger?: boolean
+  /** The buttons stay in sight below a long form. */
+  inSight?: boolean
   /** The page does not advise to submit. */
   plain?: boolean
   /** Further submit buttons. The name and value of the one that was used are among the values. */
@@ -33,7 +35,7 @@ type FormProps = {
  * A form whose values the API checks. If it refuses them, its messages appear at the controls, and a sentence at the end
  * says what belongs to no control. Each control has the name of the API's field, such as circuit.failures.
  */
-export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled, danger, plain, more, children }: FormProps) {
+export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled, danger, inSight, plain, more, children }: FormProps) {
   const [refusal, setRefusal] = useState<Refusal | null>(null)
   const [busy, setBusy] = useState(false)
   const run = async (values: Values) => {
@@ -49,7 +51,7 @@ export function Form({ submit, label, cancel, cancelLabel = text.keep, disabled,
   }
   return (
     <form
-      className="form"
+      className={inSight ? 'form in-sight' : 'form'}
       noValidate
       onSubmit={(e) => {
         e.preventDefault()
@@ -91,6 +93,9 @@ export function Field({ name, label, help, children }: FieldProps) {
     </BaseField.Root>
   )
 }
+
+/** Shows messages at the controls with their names, outside of a form. */
+export const Refusals = ({ of, children }: { of: Record<string, string>; children: ReactNode }) => <Refused value={{ at: of, sentence: '' }}>{children}</Refused>
 
 /** The API's message about a control of the form; undefined without one. */
 export const useRefusal = (name: string) => useContext(Refused)?.at[name]

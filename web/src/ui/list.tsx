@@ -5,7 +5,8 @@ import { Pager } from './pager'
 import { Data, Empty } from './states'
 
 type Page<T> = { data: T[]; next_cursor?: string | null }
-type Column = string | { name: ReactNode; end: true }
+/** The name of a column, at the end of its cells, or left out where there is little room. */
+type Column = string | { name: ReactNode; look: 'end' | 'wide' }
 
 type ListProps<T> = {
   of: UseQueryResult<Page<T>>
@@ -35,14 +36,17 @@ export function List<T>({ of, cursor, empty, children }: ListProps<T>) {
   )
 }
 
-/** A table that is a list of cards on a phone. The cells of the rows have the names of the columns as data-label. */
-export function Table({ columns, children }: { columns: Column[]; children: ReactNode }) {
+/**
+ * A table that is a list of cards on a phone. The cells of the rows have the names of the columns as data-label. A compact
+ * table has cards of two or three lines without labels there: the first cell, that of the class standing, then the others.
+ */
+export function Table({ columns, compact, children }: { columns: Column[]; compact?: boolean; children: ReactNode }) {
   return (
-    <table className="cards">
+    <table className={compact ? 'cards compact' : 'cards'}>
       <thead>
         <tr>
           {columns.map((c, i) => (
-            <th key={i} className={typeof c === 'string' ? undefined : 'end'}>
+            <th key={i} className={typeof c === 'string' ? undefined : c.look}>
               {typeof c === 'string' ? c : c.name}
             </th>
           ))}

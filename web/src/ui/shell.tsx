@@ -7,6 +7,7 @@ import { embedded, endSession, isPortal, may, portalName, session } from '../ses
 import { text } from '../text'
 import { IconButton } from './controls'
 import { Mark } from './mark'
+import { Badge, type Tone } from './page'
 import { Search } from './search'
 import { tellFailure } from './toast'
 import { applyTheme, theme as keptTheme, type Theme } from './theme'
@@ -17,6 +18,8 @@ export function Shell() {
   const path = useRouterState({ select: (s) => s.location.pathname })
   const tenant = useParams({ strict: false }).tenant ?? session()?.tenant
   const shown = useRef(path)
+  const environment = isPortal ? '' : (session()?.environment ?? '').replace(/^surehook-/, '')
+  const who = isPortal ? undefined : (session()?.person?.id.replace('user:', '') ?? session()?.caller?.name)
   useEffect(() => {
     if (shown.current === path) return
     shown.current = path
@@ -28,7 +31,7 @@ export function Shell() {
     side.current?.querySelector('[aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [path])
   return (
-    <div className="frame">
+    <div className={`frame ${environment && `in-${toneOf(environment)}`}`}>
       <a className="skip" href="#main">
         {text.skip}
       </a>
@@ -37,6 +40,7 @@ export function Shell() {
           <Link to="/" className="brand">
             <Mark />
             {isPortal ? portalName || text.portal : text.brand}
+            {environment && <Badge tone={toneOf(environment)}>{environment}</Badge>}
           </Link>
         )}
         {may('read') && <Search tenant={tenant} />}
@@ -68,9 +72,9 @@ export function Shell() {
           )}
           {tenant && <TenantItems tenant={tenant} />}
         </nav>
-        {session()?.person && (
-          <p className="who" title={session()?.person?.name}>
-            {session()?.person?.id.replace('user:', '')}
+        {who && (
+          <p className="who" title={session()?.person?.name ?? session()?.caller?.scopes.join(', ')}>
+            {who}
           </p>
         )}
         {!embedded && (
@@ -88,6 +92,9 @@ export function Shell() {
     </div>
   )
 }
+
+// The color of an environment: what happens in production reaches customers.
+const toneOf = (environment: string): Tone => (/prod|live/i.test(environment) ? 'bad' : /stag|test|pre|qa/i.test(environment) ? 'warn' : 'calm')
 
 // The key of a portal link ends with the session. The key of an operator lives on.
 async function signOut() {
