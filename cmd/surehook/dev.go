@@ -20,6 +20,8 @@ const (
 	devPort = 8080
 	// devGrace limits how long dev waits at its end for attempts in flight.
 	devGrace = 2 * time.Second
+	// longestHistory is the span that statistics cover.
+	longestHistory = 7 * 24 * time.Hour
 )
 
 const devText = `Surehook runs in this process, until Ctrl-C. It keeps everything in memory: WHEN IT ENDS, IT FORGETS EVERYTHING.
@@ -51,6 +53,7 @@ func devGreeting(url, key string, console bool) string {
 func (p *program) dev() *cobra.Command {
 	var port uint16
 	var level string
+	var history time.Duration
 	c := &cobra.Command{
 		Use: "dev", Short: "Run Surehook in one process, in memory", Args: arguments,
 		Long: "Run the same API and the same deliveries without a deployment, for the development of receivers.\n" +
@@ -60,8 +63,12 @@ func (p *program) dev() *cobra.Command {
 	}
 	c.Flags().Uint16Var(&port, "port", devPort, "port on loopback; 0 chooses a free port")
 	c.Flags().StringVar(&level, "log", "warn", "least level of the log: debug, info, warn or error")
+	c.Flags().DurationVar(&history, "history", 0, "begin with a past to look at, such as 30h: three tenants with good and bad hours")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		o := dev.Options{Port: int(port)}
+		if history < 0 || history > longestHistory {
+			return usagef("--history is %s: say 0 to %s", history, longestHistory)
+		}
+		o := dev.Options{Port: int(port), History: history}
 		var least slog.Level
 		if err := least.UnmarshalText([]byte(level)); err != nil {
 			return usagef("--log is %q: say debug, info, warn or error", level)

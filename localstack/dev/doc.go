@@ -5,5 +5,6 @@
 // The package is for developing receivers and for load generators. It does not model
 // AWS: there are no limits of throughput and concurrency, no latencies, no permissions,
 // and no stream of the table, because a task cannot be lost while the table lives on.
+// A history is made by the same handlers under a moved clock, before the process starts.
 // Package stack runs the real stack on this machine.
 package dev

@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
-	"time"
 
 	"surehook.example/surehook/internal/admin/apikey"
 	"surehook.example/surehook/internal/admin/audit"
@@ -47,6 +46,8 @@ const retention = names.MinRetention
 // process is the functions in one process, wired as in the functions'
 // main.go.
 type process struct {
+	clock       *clock
+	shops       *shops // receivers of a history; nil without one
 	store       *memory.Store
 	queue       *memory.TaskQueues
 	deadLetters *memory.DeadLetters
@@ -68,13 +69,19 @@ type process struct {
 
 // newProcess wires the process for an API at the loopback address.
 func newProcess(o Options, address string) (*process, error) {
+	now := new(clock)
 	p := &process{
+		clock:    now,
 		store:    memory.NewStore(),
-		queue:    memory.NewTaskQueues(time.Now),
-		circuits: memory.NewCircuitQueue(time.Now),
-		jobs:     memory.NewJobQueue(time.Now),
-		sources:  memory.NewEventQueue(time.Now),
+		queue:    memory.NewTaskQueues(now.Now),
+		circuits: memory.NewCircuitQueue(now.Now),
+		jobs:     memory.NewJobQueue(now.Now),
+		sources:  memory.NewEventQueue(now.Now),
 		log:      o.Log,
+	}
+	p.store.Table.Now = now.Now
+	if o.History > 0 {
+		p.shops = newShops(now, now.Now().Add(-o.History), o.History)
 	}
 	p.deadLetters = memory.NewDeadLetters(p.queue)
 	p.queue.Fair = true
@@ -84,7 +91,7 @@ func newProcess(o Options, address string) (*process, error) {
 
 	directory := ingest.NewDirectory(p.store)
 	p.acceptor = &ingest.Acceptor{
-		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: time.Now, NewID: hook.NewEventID,
+		Store: p.store, Queue: p.queue, Directory: directory, Retention: retention, Now: p.clock.Now, NewID: hook.NewEventID,
 	}
 	// Without an age, a change of an event type holds for the next post.
 	validation, err := hook.ParseValidation(cmp.Or(o.Validation, names.ValidationOff))
@@ -92,18 +99,18 @@ func newProcess(o Options, address string) (*process, error) {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
 	p.acceptor.Types = ingest.NewTypes(p.store, validation, 0)
-	people, err := person.New(o.SignIn, o.Log, time.Now)
+	people, err := person.New(o.SignIn, o.Log, p.clock.Now)
 	if err != nil {
 		return nil, fmt.Errorf("make sign-in: %w", err)
 	}
-	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), People: people, Log: o.Log, Now: time.Now}
+	p.authenticator = &apikey.Authenticator{Keys: p.store, Admin: adminKey(o.Key), People: people, Log: o.Log, Now: p.clock.Now}
 	policy := egress.Policy{Loopback: true, Own: []string{address, strings.Replace(address, "127.0.0.1", "localhost", 1)}}
 	p.wireDelivery(policy, o.Ownership != "")
 	p.wireManagement(policy)
 	if o.Ownership != "" {
-		sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
+		sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), p.clock.Now)
 		p.admin.Endpoints.Prover = &ownership.Prover{
-			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now}, Now: time.Now,
+			Limits: p.store, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: p.clock.Now}, Now: p.clock.Now,
 		}
 	}
 	p.admin.Portal, p.admin.SignIn, p.admin.Environment = o.Portal, o.SignIn, "local"
@@ -113,23 +120,23 @@ func newProcess(o Options, address string) (*process, error) {
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
-	slots := admit.Slots{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: time.Now}
-	sender := send.New(newClient(policy), policy, names.UserAgent(), time.Now)
+	slots := admit.Slots{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
+	sender := send.New(p.newClient(policy), policy, names.UserAgent(), p.clock.Now)
 	sender.OneOrigin = oneOrigin
 	p.deliverer = &deliver.Deliverer{
 		Store: p.store,
 		Attempts: &attempt.Maker{
 			Shaper: new(shape.Shaper),
-			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: time.Now},
-			Log: p.log, Now: time.Now,
+			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: p.clock.Now},
+			Log: p.log, Now: p.clock.Now,
 		},
 		Gate: &admit.Gate{Slots: slots, Notifier: notifier, Shares: tenantShares},
 		Settler: &settle.Settler{
-			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, time.Now), DeadLetters: p.deadLetters,
-			Completer: after, Notifier: notifier, Log: p.log, Now: time.Now,
+			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, p.clock.Now), DeadLetters: p.deadLetters,
+			Completer: after, Notifier: notifier, Log: p.log, Now: p.clock.Now,
 		},
 		Log: p.log,
-		Now: time.Now,
+		Now: p.clock.Now,
 	}
 	p.breaker = &breaker.Breaker{
 		Store:        p.store,
@@ -140,7 +147,7 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 		Releaser:     &slots,
 		Notifier:     notifier,
 		Log:          p.log,
-		Now:          time.Now,
+		Now:          p.clock.Now,
 	}
 }
 
@@ -161,7 +168,7 @@ func senders(sender *send.Sender) memory.Senders {
 // newClient returns the HTTP client of all batches. A deployed client keeps as
 // many connections per host as one batch can use; this client serves all
 // batches.
-func newClient(policy egress.Policy) *http.Client {
+func (p *process) newClient(policy egress.Policy) *http.Client {
 	client := egress.NewClient(policy)
 	connections := 0
 	for _, queue := range hook.Queues() {
@@ -170,6 +177,9 @@ func newClient(policy egress.Policy) *http.Client {
 	if transport, ok := client.Transport.(*http.Transport); ok {
 		transport.MaxIdleConns = 0 // no limit
 		transport.MaxIdleConnsPerHost = connections
+	}
+	if p.shops != nil {
+		p.shops.others, client.Transport = client.Transport, p.shops
 	}
 	return client
 }
@@ -185,10 +195,10 @@ func (p *process) wireManagement(policy egress.Policy) {
 		JobQueue:  p.jobs,
 		Completer: settle.Completion{Store: p.store},
 		Log:       p.log,
-		Now:       time.Now,
+		Now:       p.clock.Now,
 		NewID:     hook.NewJobID,
 	}
-	p.eraser = &erasure.Eraser{Store: p.store, Queue: p.jobs, Log: p.log, Now: time.Now}
+	p.eraser = &erasure.Eraser{Store: p.store, Queue: p.jobs, Log: p.log, Now: p.clock.Now}
 	endpoints := &endpoint.Admin{
 		Store:        p.store,
 		Circuits:     p.store,
@@ -199,11 +209,11 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Origins:      origins(),
 		Envelope:     hook.EnvelopeStandard,
 		Types:        p.store,
-		Now:          time.Now,
+		Now:          p.clock.Now,
 	}
 	p.admin = httpapi.Admin{
-		Guard:     tenant.Guard{Store: p.store, Now: time.Now},
-		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: time.Now},
+		Guard:     tenant.Guard{Store: p.store, Now: p.clock.Now},
+		Audit:     &audit.Log{Store: p.store, Log: p.log, Now: p.clock.Now},
 		Endpoints: endpoints,
 		Status: &status.Reader{
 			Endpoints: endpoints,
@@ -213,18 +223,18 @@ func (p *process) wireManagement(policy egress.Policy) {
 			Stats:     p.store,
 			Index:     p.store,
 			Queues:    memory.Queues{Events: p.sources, Tasks: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
-			Now:       time.Now,
+			Now:       p.clock.Now,
 		},
-		Keys:     &apikey.Issuer{Store: p.store, Now: time.Now},
-		Links:    &apikey.Links{Store: p.store, Now: time.Now},
+		Keys:     &apikey.Issuer{Store: p.store, Now: p.clock.Now},
+		Links:    &apikey.Links{Store: p.store, Now: p.clock.Now},
 		Tenants:  &tenant.Admin{Store: p.store, Retention: retention},
-		Types:    &eventtype.Admin{Store: p.store, Now: time.Now},
-		Rejects:  &reject.Admin{Queue: p.sources, Now: time.Now},
-		Searcher: &search.Searcher{Events: p.store, Endpoints: p.store, Tenants: p.store, Jobs: p.store, Now: time.Now},
+		Types:    &eventtype.Admin{Store: p.store, Now: p.clock.Now},
+		Rejects:  &reject.Admin{Queue: p.sources, Now: p.clock.Now},
+		Searcher: &search.Searcher{Events: p.store, Endpoints: p.store, Tenants: p.store, Jobs: p.store, Now: p.clock.Now},
 		Tester:   p.acceptor,
 	}
 	p.admin.Previewer = &preview.Previewer{
-		Endpoints: endpoints, Events: p.admin.Status, Types: p.admin.Types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
+		Endpoints: endpoints, Events: p.admin.Status, Types: p.admin.Types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: names.UserAgent(), Now: p.clock.Now},
 	}
 }
 

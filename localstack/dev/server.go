@@ -33,6 +33,10 @@ type Options struct {
 	Ownership  string         // names.OwnershipChallenge; empty: endpoints need no proof
 	Portal     httpapi.Portal // appearance of the portal; may be zero
 	SignIn     names.SignIn   // of people; zero for API keys alone
+
+	// History begins so long ago: three tenants with receivers of their own, whose good and bad hours
+	// happen before Start returns. 0: the process begins empty.
+	History time.Duration
 }
 
 // Server is a running Surehook.
@@ -67,6 +71,12 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if _, err := p.authenticator.Identify(ctx, "Bearer "+o.Key); err != nil {
 		_ = l.Close()
 		return nil, fmt.Errorf("start Surehook: %w", errNoKey)
+	}
+	if o.History > 0 {
+		if err := p.relive(ctx, o.Key, o.History); err != nil {
+			_ = l.Close()
+			return nil, fmt.Errorf("start Surehook: %w", err)
+		}
 	}
 	ctx, stop := context.WithCancel(ctx)
 	s := &Server{

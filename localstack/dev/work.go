@@ -80,7 +80,11 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 
 // deliver processes the next batch of the queue.
 func (p *process) deliver(ctx context.Context, queue hook.Queue) {
-	received := p.receive(ctx, queue)
+	p.process(ctx, queue, p.receive(ctx, queue))
+}
+
+// process processes a batch of the queue.
+func (p *process) process(ctx context.Context, queue hook.Queue, received []memory.Message) {
 	if len(received) == 0 {
 		return
 	}
@@ -121,7 +125,11 @@ func (p *process) receive(ctx context.Context, queue hook.Queue) []memory.Messag
 
 // checkCircuits processes the next batch of circuit checks and review pages.
 func (p *process) checkCircuits(ctx context.Context) {
-	received := p.circuits.Await(ctx, batch)
+	p.check(ctx, p.circuits.Await(ctx, batch))
+}
+
+// check processes a batch of circuit checks and review pages.
+func (p *process) check(ctx context.Context, received []memory.CircuitMessage) {
 	ctx, cancel := invoked(ctx)
 	defer cancel()
 	var checks sync.WaitGroup
@@ -163,7 +171,7 @@ func (p *process) replay(ctx context.Context) {
 
 // tick removes expired items from the store, and reconciles the endpoints that are due.
 func (p *process) tick(ctx context.Context) {
-	p.store.Expire(time.Now())
+	p.store.Expire(p.clock.Now())
 	if err := p.breaker.Tick(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.tick_failed", slog.Any(names.LogError, err))
 	}

@@ -1,37 +1,43 @@
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { expect, signIn, test } from './world'
+import { startDev } from './start'
+import { Backend, expect, signIn, test as base } from './world'
 
-// Takes the screenshots for the documents: PICTURES=../docs/pictures npx playwright test pictures
+// Takes the screenshots for the documents, of a day of history: PICTURES=../docs/pictures npx playwright test pictures
 const folder = process.env.PICTURES
 
-test('pictures for the documents', async ({ page, backend, receiver }) => {
-  test.skip(!folder, 'PICTURES names no folder')
+// A Surehook with a past.
+const test = base.extend<{ backend: Backend }>({
+  backend: async ({}, use) => {
+    const { dev, api, key } = await startDev({}, '--history', '30h')
+    await use(Object.assign(new Backend(), { address: api, key }))
+    dev.kill('SIGTERM')
+    await once(dev, 'exit')
+  },
+})
+
+test('a history has good and bad hours, and pictures for the documents', async ({ page, backend }) => {
   test.setTimeout(240_000)
+  const api = backend.address
   const tenant = 'acme'
-  receiver.answers.set('/crm', { status: 503, body: 'down for maintenance' })
-  receiver.answers.set('/billing', { status: 401, body: '{"error":"invalid token"}' })
-  const orders = await backend.endpoint(tenant, { url: receiver.url('/orders'), uid: 'orders', event_types: ['order.*'] })
-  await backend.endpoint(tenant, { url: receiver.url('/crm'), uid: 'crm', description: 'CRM of the sales team' })
-  await backend.endpoint(tenant, { url: receiver.url('/billing'), uid: 'billing', event_types: ['invoice.*'] })
-  for (let i = 0; i < 60; i++) {
-    const event_type = ['order.paid', 'order.shipped', 'invoice.created'][i % 3]!
-    await backend.event(tenant, event_type, { order: 1042 + i, total: `${19 + i}.90`, currency: 'EUR', items: [{ sku: 'A-17', count: 2 }] })
-  }
-  await expect
-    .poll(async () => (await backend.call<{ last_hour: { delivered: number } }>('GET', '/v1/health')).last_hour.delivered, { timeout: 120_000 })
-    .toBeGreaterThanOrEqual(40)
-  const shown = await backend.call<{ data: { event_id: string }[] }>('GET', `/v1/tenants/${tenant}/deliveries?state=delivered&endpoint=${orders}&limit=1`)
-  const event = shown.data[0]!.event_id
-  const link = await backend.portal(tenant)
   await page.setViewportSize({ width: 1280, height: 800 })
   await signIn(page, backend)
+  await expect(page.getByText(/^3 endpoints of 2 tenants fail; \d+ deliveries wait, the oldest for 9 hr/)).toBeVisible()
+  await page.goto(`${api}/console/t/${tenant}/endpoints/crm`)
+  await expect(page.getByText('down for maintenance')).toBeVisible()
+  await page.goto(`${api}/console/t/${tenant}/endpoints/warehouse?tab=history`)
+  await expect(page.locator('.timeline h3')).toHaveText(['Endpoint changed', 'The circuit closed', 'The circuit opened', 'Endpoint created'])
+
+  const dead = await backend.call<{ data: { event_id: string }[] }>('GET', `/v1/tenants/${tenant}/deliveries?state=dead&limit=1`)
+  const event = dead.data[0]!.event_id
+  const link = await backend.portal(tenant)
   const draw = async (name: string, scheme: string) => {
     await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
     await page.evaluate(() => document.fonts.ready)
     await page.screenshot({ path: `${folder}/${name}-${scheme}.png` })
     expect((await readFile(`${folder}/${name}-${scheme}.png`)).length).toBeGreaterThan(10_000)
   }
-  for (const scheme of ['light', 'dark'] as const) {
+  for (const scheme of folder ? (['light', 'dark'] as const) : []) {
     await page.emulateMedia({ colorScheme: scheme })
     for (const [name, path] of [
       ['overview', ''],
@@ -40,7 +46,7 @@ test('pictures for the documents', async ({ page, backend, receiver }) => {
       ['endpoint', `/t/${tenant}/endpoints/crm`],
       ['dead-letters', `/t/${tenant}/dead-letters`],
     ] as const) {
-      await page.goto(`${backend.address}/console${path}`)
+      await page.goto(`${api}/console${path}`)
       await draw(name, scheme)
     }
     await page.goto('about:blank')

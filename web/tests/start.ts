@@ -22,8 +22,8 @@ export default async function start() {
 }
 
 /** Starts a Surehook with the settings. */
-export async function startDev(settings: Record<string, string>): Promise<{ dev: ChildProcess; api: string; key: string }> {
-  const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0'], {
+export async function startDev(settings: Record<string, string>, ...args: string[]): Promise<{ dev: ChildProcess; api: string; key: string }> {
+  const dev = spawn(resolve(process.env.DEV ?? '../bin/surehook'), ['dev', '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, ...settings },
   })
