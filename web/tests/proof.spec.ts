@@ -24,7 +24,7 @@ test('every attempt has a proof, also a success', async ({ page, backend, receiv
   await expect(page.getByRole('dialog').getByText(bad).first()).toBeVisible()
   const failed = await proof()
   expect(failed).toMatchObject({ status: 400, response_body: 'no such order', body_sha256: sha('/down') })
-  expect(failed.request_headers).toMatchObject({ 'webhook-id': bad })
+  expect(failed.request_headers).toMatchObject({ 'Webhook-Id': bad })
   expect(failed.response_headers).toBeTruthy()
 
   await openPortal(page, backend, tenant)
