@@ -102,14 +102,15 @@ func (h *history) minute(ctx context.Context, end time.Time) {
 		h.post(ctx, "globex", []string{"order.paid", "order.cancelled", "order.paid"}[h.orders%3])
 		h.post(ctx, "initech", "report.ready")
 	}
-	switch end.Sub(h.clock.Now()).Truncate(time.Minute) {
-	case 17 * time.Hour:
+	const minutesOfHour = 60
+	switch int(end.Sub(h.clock.Now()) / time.Minute) {
+	case 17 * minutesOfHour:
 		h.call(ctx, h.desk, http.MethodPatch, "/v1/tenants/acme/endpoints/warehouse", map[string]any{"timeout": "20s", "max_age": "96h"})
-	case 8 * time.Hour:
+	case 8 * minutesOfHour:
 		h.call(ctx, h.desk, http.MethodPatch, "/v1/tenants/acme/endpoints/crm", map[string]any{"description": "CRM of the sales team (provider informed)"})
-	case 5 * time.Hour:
+	case 5 * minutesOfHour:
 		h.call(ctx, h.desk, http.MethodPost, "/v1/tenants/initech/endpoints/archive/pause", nil)
-	case 4 * time.Hour:
+	case 4 * minutesOfHour:
 		h.call(ctx, h.desk, http.MethodPost, "/v1/tenants/initech/endpoints/archive/resume", nil)
 	}
 	h.tick(ctx)

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -19,12 +20,13 @@ type shops struct {
 	clock  *clock
 	others http.RoundTripper
 	end    time.Time
-	random *rand.Rand // one request draws at a time: the history is the same each time
-	turn   chan struct{}
+
+	mu     sync.Mutex
+	random *rand.Rand // always the same
 }
 
 func newShops(c *clock, begin time.Time, span time.Duration) *shops {
-	return &shops{clock: c, end: begin.Add(span), random: rand.New(rand.NewPCG(1, 2)), turn: make(chan struct{}, 1)} //nolint:gosec // no secret
+	return &shops{clock: c, end: begin.Add(span), random: rand.New(rand.NewPCG(1, 2))}
 }
 
 // trouble is what a receiver answers in place of 200, for a part of the history.
@@ -96,9 +98,9 @@ func (s *shops) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // answer returns the answer of the receiver at the time, and how long it takes.
 func (s *shops) answer(url string, at time.Time) (status int, body string, took time.Duration) {
-	s.turn <- struct{}{}
+	s.mu.Lock()
 	chance, spread := s.random.Float64(), s.random.ExpFloat64()
-	<-s.turn
+	s.mu.Unlock()
 	for _, of := range allShops() {
 		if of.url() != url {
 			continue
