@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/localstack/receiver"
 	"surehook.example/surehook/localstack/stack"
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // chaosBatch is the longest time of a batch here, from its first request to the
@@ -111,7 +111,7 @@ func (c *chaos) unpacked(name string, batches []receiver.Request) (requests []re
 	c.Helper()
 	largest := 0
 	for _, r := range batches {
-		events, err := verify.Events(r.Body)
+		events, err := webhook.Events(r.Body)
 		if err != nil {
 			c.Errorf("%s: %v in %s", name, err, r.Body)
 		}

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/localstack/stack"
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // A storm reaches an endpoint without coalescing in a request per event, and an endpoint
@@ -110,7 +110,7 @@ func (b *bench) stormArrives(name string, n int) (ids []string) {
 		b.until(fmt.Sprintf("%d events arrive at %s", wanted, name), func() bool {
 			for _, r := range world.receiver.Requests(b.path(name))[read:] {
 				read++
-				events, err := verify.Events(r.Body)
+				events, err := webhook.Events(r.Body)
 				if err != nil || !r.Genuine() {
 					b.Fatalf("request %d: %v, signature %v; want a signed batch", read, err, r.Verified)
 				}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/localstack/receiver"
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // TestNotificationsAndTestEventsCoalesce takes what is not posted by the tenant to an
@@ -41,7 +41,7 @@ func TestNotificationsAndTestEventsCoalesce(t *testing.T) {
 	b.until("ops gets both deaths and the test event", func() bool {
 		got = nil
 		for _, r := range world.receiver.Requests(b.path("ops")) {
-			events, err := verify.Events(r.Body)
+			events, err := webhook.Events(r.Body)
 			if err != nil || !r.Genuine() {
 				t.Fatalf("request %s: %v, signature %v; want a signed batch", r.Body, err, r.Verified)
 			}

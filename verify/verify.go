@@ -2,13 +2,14 @@
 // Verifier knows the secrets or public keys of one endpoint, and accepts the signatures
 // of Standard Webhooks (https://www.standardwebhooks.com).
 //
-// Of Surehook, the package needs only the code that signs and the domain words.
+// The package is a module of its own, with the standard library alone.
 package verify
 
 import (
 	"bytes"
 	"crypto/ed25519"
 	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -18,8 +19,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Tolerance is the greatest difference between the time of a request and the clock of
@@ -39,7 +38,7 @@ var (
 
 // Verifier verifies requests. A Verifier is safe for concurrent use.
 type Verifier struct {
-	secrets []sign.Key
+	secrets [][]byte
 	public  []ed25519.PublicKey
 	now     func() time.Time
 }
@@ -58,8 +57,9 @@ func New(keys ...string) (*Verifier, error) {
 			v.public = append(v.public, raw)
 			continue
 		}
-		key, err := sign.Parse(text)
-		if err != nil || !strings.HasPrefix(text, "whsec_") {
+		encoded, ok := strings.CutPrefix(text, "whsec_")
+		key, err := base64.StdEncoding.DecodeString(encoded)
+		if !ok || err != nil || len(key) < 24 || len(key) > 64 {
 			return nil, fmt.Errorf("read key %d: not whsec_ and the base64 of 24 to 64 bytes, nor whpk_", i)
 		}
 		v.secrets = append(v.secrets, key)
@@ -78,27 +78,35 @@ func (v *Verifier) Verify(header http.Header, body []byte) error {
 	if err != nil || id == "" || len(given) == 0 {
 		return ErrHeaders
 	}
-	m := sign.Message{ID: id, Timestamp: time.Unix(seconds, 0), Body: body}
-	if age := v.now().Sub(m.Timestamp); age > Tolerance || age < -Tolerance {
+	if age := v.now().Sub(time.Unix(seconds, 0)); age > Tolerance || age < -Tolerance {
 		return ErrTime
 	}
+	content := slices.Concat([]byte(id+"."+strconv.FormatInt(seconds, 10)+"."), body)
 	for _, signature := range given {
-		if v.valid(signature, m) {
+		if v.valid(signature, content) {
 			return nil
 		}
 	}
 	return ErrSignature
 }
 
-func (v *Verifier) valid(signature string, m sign.Message) bool {
-	if encoded, ok := strings.CutPrefix(signature, "v1a,"); ok {
-		raw, err := base64.StdEncoding.DecodeString(encoded)
-		content := slices.Concat([]byte(m.ID+"."+strconv.FormatInt(m.Timestamp.Unix(), 10)+"."), m.Body)
-		return err == nil && slices.ContainsFunc(v.public, func(k ed25519.PublicKey) bool { return ed25519.Verify(k, content, raw) })
+func (v *Verifier) valid(signature string, content []byte) bool {
+	scheme, encoded, _ := strings.Cut(signature, ",")
+	raw, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return false
 	}
-	return slices.ContainsFunc(v.secrets, func(k sign.Key) bool {
-		return hmac.Equal([]byte(sign.Standard([]sign.Key{k}, m)), []byte(signature))
-	})
+	switch scheme {
+	case "v1":
+		return slices.ContainsFunc(v.secrets, func(secret []byte) bool {
+			mac := hmac.New(sha256.New, secret)
+			_, _ = mac.Write(content) // never fails
+			return hmac.Equal(mac.Sum(nil), raw)
+		})
+	case "v1a":
+		return slices.ContainsFunc(v.public, func(k ed25519.PublicKey) bool { return ed25519.Verify(k, content, raw) })
+	}
+	return false
 }
 
 // Handler returns a handler that passes verified requests to next, with the whole body, and

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // maxBody bounds a received body: a payload has 256 KiB at most.
@@ -72,7 +72,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			got.Error = err.Error()
 		}
 	}
-	if answer := verify.Challenge(req.Header, body); answer != nil && (got.Verified == nil || *got.Verified) {
+	if answer := webhook.Challenge(req.Header, body); answer != nil && (got.Verified == nil || *got.Verified) {
 		_, _ = w.Write(answer) //nolint:gosec // JSON with one text; fails when the sender disconnected
 		return
 	}

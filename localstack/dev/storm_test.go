@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // The 10,000 events of a storm come in about 100 requests, each event once.
@@ -32,7 +32,7 @@ func TestServer_CoalescesAStorm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		events, err := verify.Events(all[requests].Body)
+		events, err := webhook.Events(all[requests].Body)
 		if err != nil {
 			t.Fatal(err)
 		}

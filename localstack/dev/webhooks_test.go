@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/api"
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // arrived is a request to a receiver.
@@ -158,7 +158,7 @@ func TestWebhooks_batch(t *testing.T) {
 	const payloads = `{"event_type":"order.paid","payload":{ "k":1, "v":"<a>" }},{"event_type":"order.paid","payload":{"k":2}}`
 	w.call(http.MethodPost, "/v1/tenants/acme/events/batch", `{"events":[`+payloads+`]}`, http.StatusAccepted, &posted)
 
-	var events []verify.Event
+	var events []webhook.Event
 	for len(events) < 2 { // the batch of events may span the end of a window
 		r := <-requests
 		for _, p := range doc.Webhooks["batch"].Post.Parameters {
@@ -167,8 +167,8 @@ func TestWebhooks_batch(t *testing.T) {
 				t.Errorf("%s = %q; want the form %s", p.Value.Name, value, pattern)
 			}
 		}
-		if got := r.header.Get("X-Webhook-Event"); got != verify.BatchType || r.header.Get("Traceparent") != "" {
-			t.Errorf("X-Webhook-Event = %s, Traceparent = %q; want %s and none", got, r.header.Get("Traceparent"), verify.BatchType)
+		if got := r.header.Get("X-Webhook-Event"); got != webhook.BatchType || r.header.Get("Traceparent") != "" {
+			t.Errorf("X-Webhook-Event = %s, Traceparent = %q; want %s and none", got, r.header.Get("Traceparent"), webhook.BatchType)
 		}
 		var body any
 		if err := json.Unmarshal(r.body, &body); err != nil {
@@ -177,7 +177,7 @@ func TestWebhooks_batch(t *testing.T) {
 		if err := received(doc, "batch").VisitJSON(body); err != nil {
 			t.Errorf("the body %s: %v", r.body, err)
 		}
-		more, err := verify.Events(r.body)
+		more, err := webhook.Events(r.body)
 		if err != nil {
 			t.Fatal(err)
 		}

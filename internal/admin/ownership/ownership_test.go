@@ -12,13 +12,15 @@ import (
 	"testing"
 	"time"
 
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
 	"surehook.example/surehook/internal/admin/ownership"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 var epoch = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
@@ -181,7 +183,7 @@ func TestProver_Prove_signs(t *testing.T) {
 	t.Parallel()
 
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	verifier, err := verify.New(secret)
+	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +191,8 @@ func TestProver_Prove_signs(t *testing.T) {
 	var valid error
 	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		header, valid = r.Header, verifier.Verify(r.Header, body)
-		_, _ = w.Write(verify.Challenge(r.Header, body))
+		header, valid = r.Header, verifier.Verify(body, r.Header)
+		_, _ = w.Write(webhook.Challenge(r.Header, body))
 	})
 	github := []hook.SignatureProfile{{Name: "github"}}
 	tests := []struct {

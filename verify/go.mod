@@ -1,0 +1,3 @@
+module surehook.example/surehook/verify
+
+go 1.24.0
