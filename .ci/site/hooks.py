@@ -128,7 +128,17 @@ def on_page_markdown(markdown, page, config, files):
 
     markdown = LINK.sub(replace, markdown)
     sources[here] = markdown
-    return markdown
+    return TABS.sub(tabs, markdown)
+
+
+# A block of the shell, and then the same in other languages: GitHub folds them, and the site has tabs.
+FOLDED = r"<details><summary>(?P<language>\w+)</summary>\n\n(?P<block>```\w+\n.*?^```)\n\n</details>\n"
+TABS = re.compile(r"^(?P<shell>```sh\n(?:(?!^```).)*^```)\n\n(?P<folded>(?:FOLDED\n?)+)".replace("FOLDED", re.sub(r"\?P<\w+>", "?:", FOLDED)), re.MULTILINE | re.DOTALL)
+
+
+def tabs(found):
+    blocks = [("curl", found["shell"])] + [(one["language"], one["block"]) for one in re.finditer(FOLDED, found["folded"], re.MULTILINE | re.DOTALL)]
+    return "".join(f'=== "{language}"\n\n' + re.sub(r"(?m)^(?=.)", "    ", block) + "\n\n" for language, block in blocks)
 
 
 sources = {}  # the Markdown of each page, for llms.txt
