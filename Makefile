@@ -96,6 +96,7 @@ check: lint tidy test test/rest ## The quick queue before each commit: style, go
 .PHONY: test
 test: need/go ## Test the product, the largest tables at some of their places; make prove tests all
 	@.ci/progress $(GO_TEST) -short -timeout 20m $$(go list ./... | grep -vE '/surehook/(infra|localstack|cmd|internal/smoke)')
+	@cd verify && $(GO_TEST) ./...
 
 .PHONY: test/rest
 test/rest: need/go need/node ## Test what stands around it: deployment, command line, smoke test, local stack
@@ -105,6 +106,7 @@ test/rest: need/go need/node ## Test what stands around it: deployment, command 
 lint: $(TOOLS)/golangci-lint ## Check formatting and style
 	@$(TOOLS)/golangci-lint fmt --diff > /dev/null || { $(TOOLS)/golangci-lint fmt --diff | grep "^diff"; echo "run: make fmt"; exit 1; }
 	@$(TOOLS)/golangci-lint run
+	@cd verify && ../$(TOOLS)/golangci-lint run
 
 .PHONY: fmt
 fmt: $(TOOLS)/golangci-lint ## Format the code
@@ -113,11 +115,17 @@ fmt: $(TOOLS)/golangci-lint ## Format the code
 # The generator of the Go client. Not in go.mod: a client needs the generated code alone.
 OAPI_CODEGEN := go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
 
+# INTO is a folder for the files, in place of the work tree.
+INTO ?= .
+
 .PHONY: generate
-generate: need/go need/node $(CLIENTS)/node_modules ## Write the Go client and the TypeScript types from the contract
-	@npm --prefix $(CLIENTS) run --silent generate > /dev/null
-	@mkdir -p bin
-	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen && mv ../../bin/openapi.gen openapi.gen.go
+generate: need/go need/node need/python $(CLIENTS)/node_modules .venv/clients/installed ## Write the clients' types, requests and methods from the contract
+	@mkdir -p bin $(INTO)/client/openapi $(INTO)/$(CLIENTS)/src $(INTO)/clients/python/surehook
+	@$(CLIENTS)/node_modules/.bin/openapi-typescript api/openapi.yaml -o $(INTO)/$(CLIENTS)/src/openapi.ts > /dev/null
+	@cd clients/python && ../../.venv/clients/bin/datamodel-codegen --output $(abspath $(INTO))/clients/python/surehook/types.py
+	@go run ./clients/generate $(INTO)
+	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen
+	@mv bin/openapi.gen $(INTO)/client/openapi/openapi.gen.go
 
 .PHONY: ci
 ci: ## Everything that must hold before a change lands

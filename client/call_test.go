@@ -72,11 +72,11 @@ func TestCall_RefusesAPage(t *testing.T) {
 		_, _ = w.Write([]byte("<p>sign in</p>"))
 	}))
 	t.Cleanup(s.Close)
-	c, err := client.New(s.URL, "shk_x", client.Options{})
+	c, err := client.New(s.URL, "shk_x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.GetEventWithResponse(t.Context(), "acme", "evt_1")
+	_, err = c.Events.Get(t.Context(), "acme", "evt_1")
 	if p, ok := errors.AsType[*client.Problem](err); !ok || p.Temporary() {
 		t.Errorf("err = %v; want a problem", err)
 	}

@@ -1,15 +1,15 @@
-// Package client calls the API of Surehook. It wraps the client in package openapi, which is
-// generated from the contract: every operation of the contract is a method of Client, with the
-// suffix WithResponse.
+// Package client calls the API of Surehook: client.Events.Create posts an event, and so on for every
+// operation of the contract. It wraps the client in package openapi, which is generated from the
+// contract; its operations, with the suffix WithResponse, also show the status and the headers of an
+// answer.
 //
-// A Client repeats requests if that is safe. It returns every refusal of the API as a *Problem, and
-// a request without an answer as an *UnreachableError. Post and PostBatch give every event an
-// idempotency key, so that they can be repeated. The package does not use the server's code.
+// A Client repeats requests if that is safe, and gives every event an idempotency key, so that it can
+// be repeated. It returns every refusal of the API as a *Problem, and a request without an answer as
+// an *UnreachableError. The package does not use the server's code.
 package client
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -21,6 +21,7 @@ import (
 
 // Client calls the API. A Client is safe for concurrent use.
 type Client struct {
+	Resources
 	*openapi.ClientWithResponses
 
 	address *url.URL // without a slash at the end
@@ -42,7 +43,8 @@ const timeout = 35 * time.Second
 // New returns a client for the API at the address, such as https://hooks.example.com, with an API
 // key such as shk_.... If the key is empty, the client sends none, and can only call the operations
 // that need no key.
-func New(address, key string, o Options) (*Client, error) {
+func New(address, key string, options ...Options) (*Client, error) {
+	o := *first(options)
 	parsed, err := url.Parse(strings.TrimRight(address, "/"))
 	if err != nil {
 		return nil, fmt.Errorf("make client of %s: %w", address, err)
@@ -71,38 +73,17 @@ func New(address, key string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make client of %s: %w", address, err)
 	}
-	return &Client{ClientWithResponses: c, address: parsed, doer: d, edit: edit}, nil
+	return &Client{Resources: resources(c), ClientWithResponses: c, address: parsed, doer: d, edit: edit}, nil
 }
 
-// Post posts an event. An event without an idempotency key gets a random one, so that repetitions
-// within one call make one event. A caller that may call Post again after a crash must set the
-// key itself. The JSON encoder removes white space from the payload.
-func (c *Client) Post(ctx context.Context, tenant string, e openapi.EventRequest) (*openapi.Accepted, error) {
-	if e.IdempotencyKey == nil {
-		e.IdempotencyKey = new(rand.Text())
-	}
-	r, err := c.PostEventWithResponse(ctx, tenant, nil, e)
-	if err != nil {
-		return nil, fmt.Errorf("post event: %w", err)
-	}
-	return r.JSON202, nil
-}
+// Set gives an optional field of a change or a list a value, which may be the zero value.
+func Set[T any](value T) *T { return &value }
 
-// PostBatch posts up to 100 events. Events without an idempotency key get a random one.
-// The result has one item per event, in order: an openapi.Accepted or an openapi.Refused.
-func (c *Client) PostBatch(ctx context.Context, tenant string, events []openapi.BatchEvent) (*openapi.BatchResult, error) {
-	keyed := append([]openapi.BatchEvent(nil), events...)
-	for i := range keyed {
-		if keyed[i].IdempotencyKey == nil {
-			keyed[i].IdempotencyKey = new(rand.Text())
-		}
+// first returns what a caller may leave out: a copy of the first value, or of the zero value.
+func first[T any](values []T) *T {
+	var v T
+	if len(values) > 0 {
+		v = values[0]
 	}
-	r, err := c.PostEventsWithResponse(ctx, tenant, nil, openapi.BatchRequest{Events: keyed})
-	if err != nil {
-		return nil, fmt.Errorf("post events: %w", err)
-	}
-	if r.JSON207 != nil {
-		return r.JSON207, nil
-	}
-	return r.JSON202, nil
+	return &v
 }

@@ -17,7 +17,7 @@ func surehook() (c *client.Client, stop func()) {
 	if err != nil {
 		log.Panic(err)
 	}
-	c, err = client.New(s.URL, s.Key, client.Options{})
+	c, err = client.New(s.URL, s.Key)
 	if err != nil {
 		log.Panic(err)
 	}
@@ -29,36 +29,34 @@ func Example() {
 	c, stop := surehook()
 	defer stop()
 
-	_, err := c.CreateEndpointWithResponse(ctx, "acme", openapi.EndpointCreate{
-		Url: "http://127.0.0.1:9/hooks", Uid: new("orders"), EventTypes: &[]string{"order.*"},
-	})
+	_, err := c.Endpoints.Create(ctx, "acme", openapi.EndpointCreate{Url: "http://127.0.0.1:9/hooks", Uid: "orders", EventTypes: []string{"order.*"}})
 	if err != nil {
 		log.Panic(err)
 	}
-	accepted, err := c.Post(ctx, "acme", openapi.EventRequest{EventType: "order.paid", Payload: []byte(`{"order": 4711}`)})
+	accepted, err := c.Events.Create(ctx, "acme", openapi.EventRequest{EventType: "order.paid", Payload: []byte(`{"order": 4711}`)})
 	if err != nil {
 		log.Panic(err)
 	}
-	event, err := c.GetEventWithResponse(ctx, "acme", accepted.Id)
+	event, err := c.Events.Get(ctx, "acme", accepted.Id)
 	if err != nil {
 		log.Panic(err)
 	}
-	fmt.Println(accepted.Deliveries, event.JSON200.EventType, string(event.JSON200.Payload))
+	fmt.Println(accepted.Deliveries, event.EventType, string(event.Payload))
 	// Output: 1 order.paid {"order":4711}
 }
 
-func ExampleClient_Endpoints() {
+func ExampleEndpoints_List() {
 	ctx := context.Background()
 	c, stop := surehook()
 	defer stop()
 
 	for _, uid := range []string{"crm", "erp", "shop"} {
-		if _, err := c.CreateEndpointWithResponse(ctx, "acme", openapi.EndpointCreate{Url: "http://127.0.0.1:9/" + uid, Uid: &uid}); err != nil {
+		if _, err := c.Endpoints.Create(ctx, "acme", openapi.EndpointCreate{Url: "http://127.0.0.1:9/" + uid, Uid: uid}); err != nil {
 			log.Panic(err)
 		}
 	}
 	n := 0
-	for e, err := range c.Endpoints(ctx, "acme", openapi.ListEndpointsParams{Limit: new(2)}) {
+	for e, err := range c.Endpoints.List(ctx, "acme", openapi.ListEndpointsParams{Limit: client.Set(2)}) {
 		if err != nil {
 			log.Panic(err)
 		}
@@ -74,7 +72,7 @@ func ExampleProblem() {
 	c, stop := surehook()
 	defer stop()
 
-	_, err := c.Post(context.Background(), "acme", openapi.EventRequest{EventType: "order paid", Payload: []byte(`1`)})
+	_, err := c.Events.Create(context.Background(), "acme", openapi.EventRequest{EventType: "order paid", Payload: []byte(`1`)})
 	if p, ok := errors.AsType[*client.Problem](err); ok {
 		fmt.Println(p.Code, p.Fields[0].Field)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/client"
 	"surehook.example/surehook/client/openapi"
 )
 
@@ -15,31 +16,31 @@ func TestFlow(t *testing.T) {
 
 	c, stop := surehook()
 	t.Cleanup(stop)
-	created, err := c.CreateEndpointWithResponse(t.Context(), "acme", openapi.EndpointCreate{
-		Url: "http://127.0.0.1:9/", Timeout: new("7s"), RatePerSecond: new(0.7), Headers: &map[string]string{"X-A": "1"},
+	created, err := c.Endpoints.Create(t.Context(), "acme", openapi.EndpointCreate{
+		Url: "http://127.0.0.1:9/", Timeout: "7s", RatePerSecond: 0.7, Headers: map[string]string{"X-A": "1"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	accepted, err := c.Post(t.Context(), "acme", openapi.EventRequest{EventType: "order.paid", Payload: []byte(`[1,2]`)})
+	accepted, err := c.Events.Create(t.Context(), "acme", openapi.EventRequest{EventType: "order.paid", Payload: []byte(`[1,2]`)})
 	if err != nil || accepted.Deliveries != 1 {
-		t.Fatalf("Post = %+v, %v; want 1 delivery", accepted, err)
+		t.Fatalf("Create = %+v, %v; want 1 delivery", accepted, err)
 	}
-	event, err := c.GetEventWithResponse(t.Context(), "acme", accepted.Id)
-	if err != nil || string(event.JSON200.Payload) != `[1,2]` {
+	event, err := c.Events.Get(t.Context(), "acme", accepted.Id)
+	if err != nil || string(event.Payload) != `[1,2]` {
 		t.Fatalf("GetEvent = %+v, %v; want the payload", event, err)
 	}
-	changed, err := c.ChangeEndpointWithResponse(t.Context(), "acme", created.JSON201.Id, nil, openapi.EndpointFields{Description: new("new")})
+	changed, err := c.Endpoints.Update(t.Context(), "acme", created.Id, openapi.EndpointFields{Description: client.Set("new")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := c.GetEndpointWithResponse(t.Context(), "acme", created.JSON201.Id)
+	read, err := c.Endpoints.Get(t.Context(), "acme", created.Id)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after := *created.JSON201, *read.JSON200
-	if after.Description != "new" || changed.JSON200.Version != 2 {
-		t.Errorf("ChangeEndpoint = %+v; want the new description as version 2", changed.JSON200)
+	before, after := *created, *read
+	if after.Description != "new" || changed.Version != 2 {
+		t.Errorf("ChangeEndpoint = %+v; want the new description as version 2", changed)
 	}
 	type settings struct {
 		URL, Timeout, MaxAge, Headers, Rate, InFlight, Circuit, Retry, Types any
@@ -50,11 +51,11 @@ func TestFlow(t *testing.T) {
 	); diff != "" {
 		t.Errorf("the other fields (-before +after):\n%s", diff)
 	}
-	batch, err := c.PostBatch(t.Context(), "acme", []openapi.BatchEvent{{EventType: new("a"), Payload: []byte(`1`)}, {EventType: new("a b"), Payload: []byte(`1`)}})
+	batch, err := c.Events.CreateBatch(t.Context(), "acme", openapi.BatchRequest{Events: []openapi.BatchEvent{{EventType: "a", Payload: []byte(`1`)}, {EventType: "a b", Payload: []byte(`1`)}}})
 	if err != nil || len(batch.Data) != 2 {
-		t.Fatalf("PostBatch = %+v, %v; want 2 results", batch, err)
+		t.Fatalf("CreateBatch = %+v, %v; want 2 results", batch, err)
 	}
 	if refused, err := batch.Data[1].AsRefused(); err != nil || refused.Error.Code != "invalid" {
-		t.Errorf("PostBatch[1] = %+v, %v; want a refusal", refused, err)
+		t.Errorf("CreateBatch[1] = %+v, %v; want a refusal", refused, err)
 	}
 }

@@ -51,6 +51,16 @@ func ProblemOf(item openapi.Problem) *Problem {
 	return p
 }
 
+// answered returns the body of an answer, which is under one of the statuses of the contract.
+func answered[T any](status int, bodies ...*T) (*T, error) {
+	for _, body := range bodies {
+		if body != nil {
+			return body, nil
+		}
+	}
+	return nil, &Problem{Status: status, Detail: "the status of the answer is not the contract's"}
+}
+
 // UnreachableError means that a request got no answer. The API may or may not have done what it
 // asked for.
 type UnreachableError struct {

@@ -28,6 +28,10 @@ type doer struct {
 
 // Do sends the request. The body of the answer has been read into memory.
 func (d doer) Do(r *http.Request) (*http.Response, error) {
+	r, err := withKeys(r)
+	if err != nil {
+		return nil, err
+	}
 	again := repeatable(r)
 	var last error // kept here because package backoff replaces the error of a response with Retry-After
 	send := func() (*http.Response, error) {
@@ -92,35 +96,18 @@ func (d doer) once(r *http.Request) (*http.Response, error) {
 }
 
 // repeatable reports whether repeating the request has no further effect: for reads, replacements
-// and deletions, for events with an idempotency key, and for the dry run of a replay.
+// and deletions, for events, which have idempotency keys, and for the dry run of a replay.
 func repeatable(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodPut, http.MethodDelete:
 		return true
 	case http.MethodPost:
 		switch {
-		case strings.HasSuffix(r.URL.Path, "/events"):
-			return r.Header.Get("Idempotency-Key") != "" || says(r, everyEventHasKey)
-		case strings.HasSuffix(r.URL.Path, "/events/batch"):
-			return says(r, everyEventHasKey)
+		case strings.HasSuffix(r.URL.Path, "/events"), strings.HasSuffix(r.URL.Path, "/events/batch"):
+			return r.GetBody != nil
 		case strings.HasSuffix(r.URL.Path, "/replays"):
-			return says(r, dryRun)
+			return dryRun(r)
 		}
 	}
 	return false
-}
-
-// says reports whether the body of a post fulfils the condition. Post and PostBatch give every
-// event a key, but callers of the generated operations may not.
-func says(r *http.Request, condition func(body []byte) bool) bool {
-	if r.GetBody == nil {
-		return false
-	}
-	body, err := r.GetBody()
-	if err != nil {
-		return false
-	}
-	defer func() { _ = body.Close() }()
-	raw, err := io.ReadAll(body)
-	return err == nil && condition(raw)
 }

@@ -5,10 +5,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/client"
 	"surehook.example/surehook/client/openapi"
@@ -19,10 +22,10 @@ import (
 func answers(t *testing.T, statuses ...int) (c *client.Client, bodies *[]string) {
 	t.Helper()
 
-	bodies = new([]string)
+	bodies = new([]string) // with the idempotency key of the header
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		*bodies = append(*bodies, string(body))
+		*bodies = append(*bodies, r.Header.Get("Idempotency-Key")+string(body))
 		status := statuses[min(len(*bodies), len(statuses))-1]
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Location", "/elsewhere")
@@ -41,15 +44,44 @@ func answers(t *testing.T, statuses ...int) (c *client.Client, bodies *[]string)
 	return c, bodies
 }
 
-func TestPost_RepeatsWithOneKey(t *testing.T) {
+func TestEvents_RepeatsWithOneKey(t *testing.T) {
 	t.Parallel()
 
 	c, bodies := answers(t, 503, 500, 429, 202)
-	if _, err := c.Post(t.Context(), "acme", openapi.EventRequest{EventType: "a", Payload: []byte(`1`)}); err != nil {
+	if _, err := c.Events.Create(t.Context(), "acme", openapi.EventRequest{EventType: "a", Payload: []byte(`1`)}); err != nil {
 		t.Fatal(err)
 	}
-	if len(*bodies) != 4 || !strings.Contains((*bodies)[0], `"idempotency_key":"`) || (*bodies)[3] != (*bodies)[0] {
+	if len(*bodies) != 4 || strings.HasPrefix((*bodies)[0], "{") || (*bodies)[3] != (*bodies)[0] {
 		t.Errorf("posts = %q; want 4 equal ones with a key", *bodies)
+	}
+}
+
+func TestEvents_KeepsTheKeyOfTheCaller(t *testing.T) {
+	t.Parallel()
+
+	c, bodies := answers(t, 503, 202)
+	if _, err := c.Events.Create(t.Context(), "acme", openapi.EventRequest{EventType: "a", Payload: []byte(`1`), IdempotencyKey: "mine"}); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"event_type":"a","idempotency_key":"mine","payload":1}`
+	if diff := cmp.Diff([]string{want, want}, *bodies); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestEvents_GivesEachOfABatchAKey(t *testing.T) {
+	t.Parallel()
+
+	c, bodies := answers(t, 503, 202)
+	_, err := c.Events.CreateBatch(t.Context(), "acme", openapi.BatchRequest{Events: []openapi.BatchEvent{
+		{EventType: "a", Payload: []byte(`1.0`)}, {EventType: "b", IdempotencyKey: "mine"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	form := regexp.MustCompile(`^\{"events":\[\{"event_type":"a","idempotency_key":"[A-Z2-7]{26}","payload":1\.0\},\{"event_type":"b","idempotency_key":"mine"`)
+	if len(*bodies) != 2 || !form.MatchString((*bodies)[0]) || (*bodies)[1] != (*bodies)[0] {
+		t.Errorf("posts = %q; want 2 equal ones with keys", *bodies)
 	}
 }
 
@@ -57,22 +89,24 @@ func TestClient_RepeatsOnlyWhatMayBe(t *testing.T) {
 	t.Parallel()
 
 	create := func(c *client.Client) error {
-		_, err := c.CreateEndpointWithResponse(t.Context(), "acme", openapi.EndpointCreate{Url: "https://example.com"})
+		_, err := c.Endpoints.Create(t.Context(), "acme", openapi.EndpointCreate{Url: "https://example.com"})
 		return err
 	}
 	read := func(c *client.Client) error {
-		_, err := c.GetEventWithResponse(t.Context(), "acme", "evt_1")
+		_, err := c.Events.Get(t.Context(), "acme", "evt_1")
 		return err
 	}
 	raw := func(c *client.Client) error {
-		_, err := c.PostEventWithResponse(t.Context(), "acme", nil, openapi.EventRequest{EventType: "a", Payload: []byte(`1`)})
+		_, err := c.Call(t.Context(), client.Call{Method: http.MethodPost, Path: "/v1/tenants/acme/events", Body: []byte(`{"event_type": "a", "payload": 1}`)})
 		return err
 	}
-	replay := func(dry bool) func(*client.Client) error {
-		return func(c *client.Client) error {
-			_, err := c.StartReplayWithResponse(t.Context(), "acme", openapi.ReplayStart{DryRun: &dry})
-			return err
-		}
+	preview := func(c *client.Client) error {
+		_, err := c.Replays.Preview(t.Context(), "acme", openapi.ReplayStart{})
+		return err
+	}
+	replay := func(c *client.Client) error {
+		_, err := c.Replays.Create(t.Context(), "acme", openapi.ReplayStart{DryRun: true})
+		return err
 	}
 	tests := []struct {
 		name   string
@@ -84,9 +118,9 @@ func TestClient_RepeatsOnlyWhatMayBe(t *testing.T) {
 		{name: "a throttled creation is repeated", call: create, status: 429, want: 5},
 		{name: "a read is repeated", call: read, status: 503, want: 5},
 		{name: "a wrong read is not", call: read, status: 400, want: 1},
-		{name: "an event without key is not", call: raw, status: 500, want: 1},
-		{name: "a dry run is repeated", call: replay(true), status: 503, want: 5},
-		{name: "a replay is not", call: replay(false), status: 503, want: 1},
+		{name: "an event is repeated", call: raw, status: 500, want: 5},
+		{name: "a dry run is repeated", call: preview, status: 503, want: 5},
+		{name: "a replay is not", call: replay, status: 503, want: 1},
 		{name: "a redirect is a refusal", call: read, status: 307, want: 1},
 	}
 	for _, tt := range tests {
@@ -124,7 +158,7 @@ func TestClient_HonoursRetryAfter(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.GetEventWithResponse(t.Context(), "acme", "evt_1"); err == nil || len(tries) != 2 {
+			if _, err := c.Events.Get(t.Context(), "acme", "evt_1"); err == nil || len(tries) != 2 {
 				t.Fatalf("%d tries, %v; want 2 and the problem", len(tries), err)
 			}
 			if got := tries[1].Sub(tries[0]).Round(time.Millisecond); got != want {

@@ -69,7 +69,7 @@ func newPage(file, text string) page {
 func files(t *testing.T) []string {
 	t.Helper()
 
-	built := []string{".git", ".tools", "bin", "dist", "infra/cdk.out"}
+	built := []string{".git", ".tools", "bin", "clients/ts/dist", "dist", "infra/cdk.out"}
 	var all []string
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -3,6 +3,7 @@
 .PHONY: prove
 prove: need/go need/node ## The tests of `make test` and `make test/rest`, with every place of the largest tables, and the measurements
 	@.ci/progress $(GO_TEST) -timeout 30m ./...
+	@cd verify && $(GO_TEST) ./...
 
 .PHONY: test/load
 test/load: need/go need/node ## The same three times on a busy machine, with 1, 2 and 8 processors
@@ -97,29 +98,31 @@ lint/licenses: need/node need/python $(DOCS) web/node_modules $(LICENSES) ## Che
 	@python3 .ci/supply.py
 
 .PHONY: verify/client
-verify/client: need/go ## Check that the Go client is what `make generate` writes
-	@mkdir -p bin
-	@cd client/openapi && $(OAPI_CODEGEN) --config config.yaml ../../api/openapi.yaml > ../../bin/openapi.gen
-	@diff -q client/openapi/openapi.gen.go bin/openapi.gen || { echo "the Go client is not what the contract says: run make generate"; exit 1; }
+verify/client: ## Check that the clients' types, requests and methods are what `make generate` writes
+	@rm -rf bin/generated && $(MAKE) generate INTO=bin/generated
+	@cd bin/generated && find * -type f | while read -r file; do \
+		diff -q "$$file" "../../$$file" || { echo "$$file is not what the contract says: run make generate"; exit 1; }; \
+	done
 
 .PHONY: clients
 clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract (GENERATORS=all: with those of the weekly run)
 	@OAPI_CODEGEN='$(OAPI_CODEGEN)' .ci/clients $(GENERATORS)
 
 .PHONY: clients/python
-clients/python: clients/python/surehook/openapi ## Write the wheel of the Python client to dist/python
+clients/python: need/python .venv/clients/installed ## Write the wheel of the Python client to dist/python
 	@rm -rf dist/python clients/python/build && mkdir -p dist/python
 	@.venv/clients/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist/python ./clients/python
 	@rm -rf clients/python/build clients/python/*.egg-info
 	@ls dist/python
 
 .PHONY: verify
-verify: tidy verify/golden verify/client ## Check that go.mod, the golden files and the Go client are current
+verify: tidy verify/golden verify/client ## Check that go.mod, the golden files and the clients are current
 
 .PHONY: tidy
 tidy: need/go
 	@go mod tidy -diff
 	@go -C examples/cdk mod tidy -diff
+	@go -C verify mod tidy -diff
 	@go mod verify > /dev/null
 
 .PHONY: verify/golden

@@ -104,10 +104,3 @@ need/localstack:
 		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }
 	@$(NAMESPACE) ip link set lo up > /dev/null 2>&1 \
 		|| { echo "a network namespace is needed (LocalStack listens on all interfaces): Linux with unshare and ip, and root or unprivileged user namespaces"; exit 1; }
-
-# The functions of the Python client are generated, and not committed: they are 290 files.
-.PHONY: clients/python/surehook/openapi
-clients/python/surehook/openapi: need/python .venv/clients/installed
-	@rm -rf $@
-	@PATH="$(CURDIR)/.venv/clients/bin:$$PATH" .venv/clients/bin/openapi-python-client generate --path api/openapi.yaml --output-path $@ --meta none > bin/python.log 2>&1 \
-		|| { cat bin/python.log; exit 1; }

@@ -2825,28 +2825,28 @@ type AuditValues struct {
 // Auth The authentication of Surehook at a receiver. basic needs username and password (RFC 7617), bearer needs token (RFC 6750), oauth2 needs token_url, client_id and client_secret (client credentials, RFC 6749 section 4.4), and none has no other field. Secrets are write-only, and encrypted when stored. An endpoint with an authentication has no header Authorization of its own.
 type Auth struct {
 	// Audience A parameter that some token endpoints ask for. Default: none.
-	Audience *string `json:"audience,omitempty"`
+	Audience string `json:"audience,omitempty"`
 
 	// ClientAuth The place of client_id and client_secret in the request for a token: HTTP basic, or the body. Default: basic.
-	ClientAuth *AuthClientAuth `json:"client_auth,omitempty"`
-	ClientId   *string         `json:"client_id,omitempty"`
+	ClientAuth AuthClientAuth `json:"client_auth,omitempty"`
+	ClientId   string         `json:"client_id,omitempty"`
 
 	// ClientSecret *** keeps the stored secret, with the other fields of the stored client only.
-	ClientSecret *string `json:"client_secret,omitempty"`
+	ClientSecret string `json:"client_secret,omitempty"`
 
 	// Password At most 512 bytes.
-	Password *string `json:"password,omitempty"`
+	Password string `json:"password,omitempty"`
 
 	// Scope Words between single spaces. Default: the token endpoint chooses.
-	Scope *string `json:"scope,omitempty"`
-	Token *string `json:"token,omitempty"`
+	Scope string `json:"scope,omitempty"`
+	Token string `json:"token,omitempty"`
 
 	// TokenUrl The token endpoint, with the rules of an endpoint's url. Redirects are not followed.
-	TokenUrl *string  `json:"token_url,omitempty"`
+	TokenUrl string   `json:"token_url,omitempty"`
 	Type     AuthType `json:"type"`
 
 	// Username At most 255 bytes, without colons.
-	Username *string `json:"username,omitempty"`
+	Username string `json:"username,omitempty"`
 }
 
 // AuthClientAuth The place of client_id and client_secret in the request for a token: HTTP basic, or the body. Default: basic.
@@ -2914,14 +2914,14 @@ type Backlog struct {
 
 // BatchEvent An event like EventRequest. An invalid event is refused alone; an unknown field refuses the whole batch.
 type BatchEvent struct {
-	EventType      *string `json:"event_type,omitempty"`
-	IdempotencyKey *string `json:"idempotency_key,omitempty"`
+	EventType      string `json:"event_type,omitempty"`
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
 
 	// Payload Any JSON value, at most 262,144 bytes; names must not repeat within an object.
 	Payload json.RawMessage `json:"payload,omitempty"`
 
 	// RetainFor The retention of the event and the deliveries.
-	RetainFor *string `json:"retain_for,omitempty"`
+	RetainFor string `json:"retain_for,omitempty"`
 }
 
 // BatchRequest defines model for BatchRequest.
@@ -2962,7 +2962,7 @@ type CallerScopes string
 // CancelRequest defines model for CancelRequest.
 type CancelRequest struct {
 	// Note At most 200 bytes, on one line.
-	Note *string `json:"note,omitempty"`
+	Note string `json:"note,omitempty"`
 }
 
 // Circuit The thresholds and cooldowns of the circuit. Changed field by field; 0 means the default.
@@ -3461,74 +3461,74 @@ type EndpointCreate struct {
 
 	// Coalesce Delivers the events of a window in common requests, as batches (see the webhook `batch`). Replaced as a whole; a window of 0s ends the coalescing. Absent without coalescing. Not together with max_in_flight.
 	Coalesce    *Coalesce `json:"coalesce,omitempty"`
-	Description *string   `json:"description,omitempty"`
+	Description string    `json:"description,omitempty"`
 
 	// Destination Where the deliveries go. The address is `url`: the URL of a queue, or the ARN of a topic, event bus or stream. A change replaces the whole. A destination in AWS excludes headers, auth, tls, region, an egress but shared and classic signature headers; its requests are from the role, with the external id that the endpoint gets. Only where `getEgress` has destinations.
 	Destination *Destination `json:"destination,omitempty"`
 
 	// Egress Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait. Default: shared.
-	Egress *EndpointCreateEgress `json:"egress,omitempty"`
+	Egress EndpointCreateEgress `json:"egress,omitempty"`
 
 	// Envelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
-	Envelope *EndpointCreateEnvelope `json:"envelope,omitempty"`
+	Envelope EndpointCreateEnvelope `json:"envelope,omitempty"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *. Types of Surehook (surehook.) match only by name or prefix, not by *. Default: every type.
-	EventTypes *[]string `json:"event_types,omitempty"`
+	EventTypes []string `json:"event_types,omitempty"`
 
 	// Filter The events of `event_types` that are sent: a pattern in the language of Amazon EventBridge over the document with type and payload. {}: every event. At most 4096 bytes, 10 levels and 100 alternatives. Test events do not ask the filter, nor do replays of a delivery that the endpoint has. Default: {}.
-	Filter *map[string]interface{} `json:"filter,omitempty"`
+	Filter map[string]interface{} `json:"filter,omitempty"`
 
 	// GiveUpOn Statuses without a retry, beside the other 4xx: the delivery is dead at once. 400 to 599, without 410 and 429, none of `retry_on`. The lists change nothing for the circuit. Default: none.
-	GiveUpOn *[]int `json:"give_up_on,omitempty"`
+	GiveUpOn []int `json:"give_up_on,omitempty"`
 
 	// Headers Sent with every request. Values are write-only, and encrypted when stored: responses show ***, and *** is refused as a value.
-	Headers *map[string]string `json:"headers,omitempty"`
+	Headers map[string]string `json:"headers,omitempty"`
 
 	// MaxAge A duration with units, in the grammar of Go's time.ParseDuration.
-	MaxAge *Duration `json:"max_age,omitempty"`
+	MaxAge Duration `json:"max_age,omitempty"`
 
 	// MaxInFlight The maximum attempts in flight; 0: no limit. Default: 0.
-	MaxInFlight *int `json:"max_in_flight,omitempty"`
+	MaxInFlight int `json:"max_in_flight,omitempty"`
 
 	// MaxRetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
-	MaxRetryAfter *Duration          `json:"max_retry_after,omitempty"`
-	Metadata      *map[string]string `json:"metadata,omitempty"`
+	MaxRetryAfter Duration          `json:"max_retry_after,omitempty"`
+	Metadata      map[string]string `json:"metadata,omitempty"`
 
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
-	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
+	RatePerSecond float64 `json:"rate_per_second,omitempty"`
 
 	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty.
-	Region *string `json:"region,omitempty"`
+	Region string `json:"region,omitempty"`
 
 	// Retry Exactly one of preset, schedule and exponential.
 	Retry *Retry `json:"retry,omitempty"`
 
 	// RetryOn Statuses with a retry, beside 408, 425, 429 and 5xx: 400 to 599, without 410 and 429, which keep their meanings. The lists change nothing for the circuit. Default: none.
-	RetryOn *[]int `json:"retry_on,omitempty"`
+	RetryOn []int `json:"retry_on,omitempty"`
 
 	// Secret A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system.
-	Secret *string `json:"secret,omitempty"`
+	Secret string `json:"secret,omitempty"`
 
 	// Shards The partitions of the deliveries of later events: one for each 500 deliveries a second. Default: 1.
-	Shards *int `json:"shards,omitempty"`
+	Shards int `json:"shards,omitempty"`
 
 	// SignatureProfiles The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. Default: standard, or as the deployment says.
-	SignatureProfiles *[]string `json:"signature_profiles,omitempty"`
+	SignatureProfiles []string `json:"signature_profiles,omitempty"`
 
 	// SignatureSchemes The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. Default: v1.
-	SignatureSchemes *[]EndpointCreateSignatureSchemes `json:"signature_schemes,omitempty"`
+	SignatureSchemes []EndpointCreateSignatureSchemes `json:"signature_schemes,omitempty"`
 
 	// Timeout A duration with units, in the grammar of Go's time.ParseDuration.
-	Timeout *Duration `json:"timeout,omitempty"`
+	Timeout Duration `json:"timeout,omitempty"`
 
 	// Tls The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 	Tls *TLS `json:"tls,omitempty"`
 
 	// Transformation An expression of CEL from event to body, headers and content_type, in place of the envelope. Empty: none.
-	Transformation *string `json:"transformation,omitempty"`
+	Transformation string `json:"transformation,omitempty"`
 
 	// Uid An alias chosen by the caller, unique in the tenant, usable in paths; empty for none. Cannot be changed.
-	Uid *string `json:"uid,omitempty"`
+	Uid string `json:"uid,omitempty"`
 
 	// Url https, a public host, port 443, 8443, 80 or 8080. With another destination than http, its address: the URL of a queue, or the ARN of a topic, event bus or stream.
 	Url string `json:"url"`
@@ -4077,14 +4077,14 @@ type EventReplay_Data_Item struct {
 
 // EventRequest defines model for EventRequest.
 type EventRequest struct {
-	EventType      string  `json:"event_type"`
-	IdempotencyKey *string `json:"idempotency_key,omitempty"`
+	EventType      string `json:"event_type"`
+	IdempotencyKey string `json:"idempotency_key,omitempty"`
 
 	// Payload Any JSON value, at most 262,144 bytes; names must not repeat within an object.
 	Payload json.RawMessage `json:"payload"`
 
 	// RetainFor A duration with units, in the grammar of Go's time.ParseDuration.
-	RetainFor *Duration `json:"retain_for,omitempty"`
+	RetainFor Duration `json:"retain_for,omitempty"`
 }
 
 // EventSummary An event in a list, without its payload.
@@ -4315,7 +4315,7 @@ type KeyScopes string
 // KeyCreate defines model for KeyCreate.
 type KeyCreate struct {
 	// AllowedNetworks CIDR blocks of callers, IPv4 or IPv6, without host bits. From other addresses the key gets 403. Absent: every network.
-	AllowedNetworks *[]string         `json:"allowed_networks,omitempty"`
+	AllowedNetworks []string          `json:"allowed_networks,omitempty"`
 	ExpiresAt       *Time             `json:"expires_at,omitempty"`
 	Name            string            `json:"name"`
 	Scopes          []KeyCreateScopes `json:"scopes"`
@@ -4502,10 +4502,10 @@ type PortalLinkScopes string
 // PortalLinkRequest defines model for PortalLinkRequest.
 type PortalLinkRequest struct {
 	// Scopes Default: all but transformations.
-	Scopes *[]PortalLinkRequestScopes `json:"scopes,omitempty"`
+	Scopes []PortalLinkRequestScopes `json:"scopes,omitempty"`
 
 	// Ttl A duration with units, in the grammar of Go's time.ParseDuration.
-	Ttl *Duration `json:"ttl,omitempty"`
+	Ttl Duration `json:"ttl,omitempty"`
 }
 
 // PortalLinkRequestScopes defines model for PortalLinkRequest.Scopes.
@@ -4735,25 +4735,25 @@ type ReplayState string
 // ReplayFilter Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant.
 type ReplayFilter struct {
 	// Class The class of the last attempt, as in the groups of the dead letters; none: deliveries without an attempt. Not with add_to.
-	Class *ReplayFilterClass `json:"class,omitempty"`
+	Class ReplayFilterClass `json:"class,omitempty"`
 
 	// DiedSince The earliest time of death, inclusive, as in the period of the dead letters' analysis: a delivery can die days after its creation. Only with the state dead, and not with add_to.
 	DiedSince *time.Time `json:"died_since,omitempty"`
 
 	// Endpoint An endpoint's id or uid; the default is all endpoints.
-	Endpoint *string `json:"endpoint,omitempty"`
+	Endpoint string `json:"endpoint,omitempty"`
 
 	// EventTypes Exact types, prefixes such as order.*, or *, as in the event_types of an endpoint; the default is all types.
-	EventTypes *[]string `json:"event_types,omitempty"`
+	EventTypes []string `json:"event_types,omitempty"`
 
 	// Since The earliest creation time, inclusive.
 	Since *time.Time `json:"since,omitempty"`
 
 	// State Default: dead.
-	State *ReplayFilterState `json:"state,omitempty"`
+	State ReplayFilterState `json:"state,omitempty"`
 
 	// Status The HTTP status of the last attempt. Not with add_to, nor with the class none.
-	Status *int `json:"status,omitempty"`
+	Status int `json:"status,omitempty"`
 
 	// Until The latest creation time, exclusive; the default is the time of the request.
 	Until *time.Time `json:"until,omitempty"`
@@ -4845,7 +4845,7 @@ type ReplayProgressState string
 // ReplayRequest defines model for ReplayRequest.
 type ReplayRequest struct {
 	// Force Replay a delivery in progress, too. Default: false.
-	Force *bool `json:"force,omitempty"`
+	Force bool `json:"force,omitempty"`
 }
 
 // ReplaySelection The filter of a job, with the endpoint's id. A job with `add_to` has no state.
@@ -4869,25 +4869,25 @@ type ReplaySelectionState string
 // ReplayStart defines model for ReplayStart.
 type ReplayStart struct {
 	// Action discard: the job discards dead deliveries instead of replaying them; they leave the open dead letters and can still be replayed. Deliveries with a replay in progress are skipped. Only with the state dead, and not with add_to. Default: replay.
-	Action *ReplayStartAction `json:"action,omitempty"`
+	Action ReplayStartAction `json:"action,omitempty"`
 
 	// AddTo The id or uid of an endpoint. Needs the scope `read` or `endpoints:write`, too. The job sends the events of the filter that its subscription and its own filter ask for to this endpoint, also when the endpoint was created later, and each event at most once. The filter then selects events with a recorded delivery to an endpoint of the filter and, without `endpoint`, events without any; `since` and `until` bound the acceptance, and `state` and `dry_run` are errors. Events that have the endpoint already are skipped.
-	AddTo *string `json:"add_to,omitempty"`
+	AddTo string `json:"add_to,omitempty"`
 
 	// DryRun Default: false.
-	DryRun *bool `json:"dry_run,omitempty"`
+	DryRun bool `json:"dry_run,omitempty"`
 
 	// Expected The number of deliveries that a dry run found, so that the job can show how much is left. It bounds nothing.
-	Expected *int `json:"expected,omitempty"`
+	Expected int `json:"expected,omitempty"`
 
 	// Filter Selects the deliveries matching all given fields. An empty filter selects all dead deliveries of the tenant.
 	Filter ReplayFilter `json:"filter"`
 
 	// Limit The most deliveries to replay or discard. Skipped deliveries do not count, and a dry run ignores the limit. Default: all.
-	Limit *int `json:"limit,omitempty"`
+	Limit int `json:"limit,omitempty"`
 
 	// RatePerSecond The number of deliveries to enqueue per second. Default: 50.
-	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
+	RatePerSecond float64 `json:"rate_per_second,omitempty"`
 }
 
 // ReplayStartAction discard: the job discards dead deliveries instead of replaying them; they leave the open dead letters and can still be replayed. Deliveries with a replay in progress are skipped. Only with the state dead, and not with add_to. Default: replay.
@@ -4899,11 +4899,11 @@ type Retry struct {
 	Exponential *Exponential `json:"exponential,omitempty"`
 
 	// Jitter The random range of a delay d: full [0, d], equal [d/2, d], proportional d +- 10 %, none d. The default is full. Not allowed with a preset, because a preset has a fixed jitter.
-	Jitter *RetryJitter `json:"jitter,omitempty"`
-	Preset *RetryPreset `json:"preset,omitempty"`
+	Jitter RetryJitter `json:"jitter,omitempty"`
+	Preset RetryPreset `json:"preset,omitempty"`
 
 	// Schedule The delay after each failure, 1s to 168h. The number of attempts is the number of delays plus 1.
-	Schedule *[]Duration `json:"schedule,omitempty"`
+	Schedule []Duration `json:"schedule,omitempty"`
 }
 
 // RetryJitter The random range of a delay d: full [0, d], equal [d/2, d], proportional d +- 10 %, none d. The default is full. Not allowed with a preset, because a preset has a fixed jitter.
@@ -4915,10 +4915,10 @@ type RetryPreset string
 // RotateRequest defines model for RotateRequest.
 type RotateRequest struct {
 	// Overlap A duration with units, in the grammar of Go's time.ParseDuration.
-	Overlap *Duration `json:"overlap,omitempty"`
+	Overlap Duration `json:"overlap,omitempty"`
 
 	// Secret A v1 secret: whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 characters of a secret from another system.
-	Secret *string `json:"secret,omitempty"`
+	Secret string `json:"secret,omitempty"`
 }
 
 // SignatureProfile What is signed, and the headers that tell the receiver. The profile standard is Standard Webhooks, and has a name only.
@@ -5027,13 +5027,13 @@ type StatsRow struct {
 // TLS The TLS settings of the requests: the authorities that Surehook trusts, and a client certificate with its key (mutual TLS). A change replaces the whole, and {} removes the settings; *** keeps what is stored, certificate and key together. Another origin of url needs certificate and key again. For the origin of the url only: after a redirect to another origin, requests use the roots of the system and no certificate.
 type TLS struct {
 	// Ca PEM of certificates, one of an authority at least, instead of the roots of the system. Default: the roots of the system.
-	Ca *string `json:"ca,omitempty"`
+	Ca string `json:"ca,omitempty"`
 
 	// Certificate PEM of the client certificate, followed by its chain. Default: none.
-	Certificate *string `json:"certificate,omitempty"`
+	Certificate string `json:"certificate,omitempty"`
 
 	// Key PEM of the private key of the certificate, without a passphrase: RSA of at most 4096 bits, ECDSA with P-256 or P-384, or Ed25519. Write-only, and encrypted when stored.
-	Key *string `json:"key,omitempty"`
+	Key string `json:"key,omitempty"`
 }
 
 // TLSView The TLS settings of the requests, with *** for stored texts.
@@ -5143,7 +5143,7 @@ type TenantWaiting struct {
 // TestRequest defines model for TestRequest.
 type TestRequest struct {
 	// EventType The type whose example is the payload. The event itself always has the type surehook.test.
-	EventType *string `json:"event_type,omitempty"`
+	EventType string `json:"event_type,omitempty"`
 
 	// Payload Any JSON value. Default: the example of the event type, or a short text.
 	Payload json.RawMessage `json:"payload,omitempty"`

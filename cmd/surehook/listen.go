@@ -165,17 +165,16 @@ func (r *receiver) subscribeAt(ctx context.Context, s settings, address, secret 
 	if err != nil {
 		return nil, err
 	}
-	answer, err := api.CreateEndpointWithResponse(ctx, tenant, openapi.EndpointCreate{
-		Url: address, EventTypes: &r.subscribe, Description: new("surehook listen"), Secret: &secret,
+	created, err := api.Endpoints.Create(ctx, tenant, openapi.EndpointCreate{
+		Url: address, EventTypes: r.subscribe, Description: "surehook listen", Secret: secret,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("create the endpoint: %w", err)
 	}
-	created := answer.JSON201
 	unsubscribe = func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 		defer cancel()
-		if _, err := api.DeleteEndpointWithResponse(ctx, tenant, created.Id, nil); err != nil {
+		if err := api.Endpoints.Delete(ctx, tenant, created.Id); err != nil {
 			fmt.Fprintf(r.Err, "The endpoint stays: %s\ndelete it: surehook endpoints delete %s\n", describe(err), created.Id)
 		}
 	}

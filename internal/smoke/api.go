@@ -37,10 +37,9 @@ type tenantAPI struct {
 // createEndpoint creates an endpoint. The end of ctx does not end the call: the removal must find
 // what was made.
 func (t tenantAPI) createEndpoint(ctx context.Context, in openapi.EndpointCreate) (id, secret string, err error) {
-	result, err := t.CreateEndpointWithResponse(context.WithoutCancel(ctx), t.tenant, in)
-	made, err := answer("create an endpoint", result, err, openapi.CreateEndpointResult.GetJSON201)
+	made, err := t.Endpoints.Create(context.WithoutCancel(ctx), t.tenant, in)
 	if err != nil {
-		return "", "", err
+		return "", "", fmt.Errorf("create an endpoint: %w", err)
 	}
 	return made.Id, made.Secret, nil
 }
@@ -50,9 +49,9 @@ func (t tenantAPI) createEndpoint(ctx context.Context, in openapi.EndpointCreate
 func (t tenantAPI) post(ctx context.Context, eventType string, n int) (events []string, err error) {
 	all := make([]openapi.BatchEvent, n)
 	for i := range all {
-		all[i] = openapi.BatchEvent{EventType: &eventType, Payload: fmt.Appendf(nil, `{"n":%d}`, i)}
+		all[i] = openapi.BatchEvent{EventType: eventType, Payload: fmt.Appendf(nil, `{"n":%d}`, i)}
 	}
-	posted, err := t.PostBatch(ctx, t.tenant, all)
+	posted, err := t.Events.CreateBatch(ctx, t.tenant, openapi.BatchRequest{Events: all})
 	if err != nil {
 		return nil, fmt.Errorf("post events: %w", err)
 	}
@@ -71,14 +70,17 @@ func (t tenantAPI) post(ctx context.Context, eventType string, n int) (events []
 
 // delivery reads a delivery.
 func (t tenantAPI) delivery(ctx context.Context, id string) (*openapi.DeliveryDetail, error) {
-	result, err := t.GetDeliveryWithResponse(ctx, t.tenant, id)
-	return answer("read the delivery "+id, result, err, openapi.GetDeliveryResult.GetJSON200)
+	d, err := t.Deliveries.Get(ctx, t.tenant, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the delivery %s: %w", id, err)
+	}
+	return d, nil
 }
 
 // deliveryOf returns the id of the only delivery of an event.
 func (t tenantAPI) deliveryOf(ctx context.Context, event string) (id string, err error) {
 	n := 0
-	for d, err := range t.EventDeliveries(ctx, t.tenant, event, openapi.ListEventDeliveriesParams{}) {
+	for d, err := range t.Events.Deliveries(ctx, t.tenant, event) {
 		if err != nil {
 			return "", fmt.Errorf("list the deliveries of %s: %w", event, err)
 		}
@@ -90,29 +92,15 @@ func (t tenantAPI) deliveryOf(ctx context.Context, event string) (id string, err
 	return id, nil
 }
 
-// listed returns the ids of up to 100 deliveries of the endpoint in the state.
+// listed returns the ids of the deliveries of the endpoint in the state.
 func (t tenantAPI) listed(ctx context.Context, endpoint string, state openapi.ListEndpointDeliveriesParamsState) (ids []string, err error) {
-	result, err := t.ListEndpointDeliveriesWithResponse(ctx, t.tenant, endpoint, &openapi.ListEndpointDeliveriesParams{State: &state, Limit: new(100)})
-	list, err := answer("list the "+string(state)+" deliveries", result, err, openapi.ListEndpointDeliveriesResult.GetJSON200)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range list.Data {
+	for d, err := range t.Endpoints.Deliveries(ctx, t.tenant, endpoint, openapi.ListEndpointDeliveriesParams{State: &state}) {
+		if err != nil {
+			return nil, fmt.Errorf("list the %s deliveries: %w", state, err)
+		}
 		ids = append(ids, d.Id)
 	}
 	return ids, nil
-}
-
-// answer returns the body of an operation's result, or its error.
-func answer[R, T any](doing string, result *R, err error, body func(R) *T) (*T, error) {
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", doing, err)
-	}
-	got := body(*result)
-	if got == nil {
-		return nil, fmt.Errorf("%s: the status of the answer is not the contract's", doing)
-	}
-	return got, nil
 }
 
 // pause waits, or returns the cause of the end of ctx.

@@ -71,10 +71,12 @@ func (f *Flows) circuit(ctx context.Context) (string, error) {
 // awaitCircuit waits until the circuit is closed, or is not.
 func (t *target) awaitCircuit(ctx context.Context, closed bool) error {
 	return until(ctx, func() (string, error) {
-		result, err := t.GetEndpointWithResponse(ctx, t.tenant, t.id)
-		e, err := answer("read the endpoint", result, err, openapi.GetEndpointResult.GetJSON200)
-		if err != nil || (e.CircuitState.State == openapi.CircuitStateStateClosed) == closed {
-			return "", err
+		e, err := t.Endpoints.Get(ctx, t.tenant, t.id)
+		if err != nil {
+			return "", fmt.Errorf("read the endpoint: %w", err)
+		}
+		if (e.CircuitState.State == openapi.CircuitStateStateClosed) == closed {
+			return "", nil
 		}
 		return fmt.Sprintf("the circuit is %s", e.CircuitState.State), nil
 	})

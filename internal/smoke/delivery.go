@@ -138,10 +138,9 @@ func (f *Flows) deadLetter(ctx context.Context) (string, error) {
 	if err := t.answer(ctx, http.StatusOK); err != nil {
 		return "", err
 	}
-	result, err := t.ReplayDeliveryWithResponse(ctx, t.tenant, id, openapi.ReplayRequest{})
-	next, err := answer("replay the delivery "+id, result, err, openapi.ReplayDeliveryResult.GetJSON202)
+	next, err := t.Deliveries.Replay(ctx, t.tenant, id)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("replay the delivery %s: %w", id, err)
 	}
 	replayed, err := t.await(ctx, next.Id, delivered)
 	if err != nil {

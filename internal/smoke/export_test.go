@@ -74,11 +74,11 @@ func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err er
 	return f.offset(ctx)
 }
 
-// Endpoints counts the tenant's endpoints.
-func (f *Flows) Endpoints(t *testing.T) int {
+// Count counts the tenant's endpoints.
+func (f *Flows) Count(t *testing.T) int {
 	t.Helper()
 	n := 0
-	for _, err := range f.API.Endpoints(t.Context(), f.Tenant, openapi.ListEndpointsParams{}) {
+	for _, err := range f.API.Endpoints.List(t.Context(), f.Tenant) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,9 +99,9 @@ type target struct {
 // answers. The endpoint subscribes to the event type of its name, and has the settings.
 func (f *Flows) target(ctx context.Context, name string, settings openapi.EndpointCreate, answers ...int) (t *target, err error) {
 	t = &target{Flows: f, tenantAPI: tenantAPI{f.API, f.Tenant}, path: "/" + f.Tenant + "/" + name}
-	settings.Url, settings.EventTypes, settings.Uid = f.Receiver.URL(t.path), &[]string{name}, &name
+	settings.Url, settings.EventTypes, settings.Uid = f.Receiver.URL(t.path), []string{name}, name
 	// The receiver verifies standard signatures, and the flows compare the payload, whatever the deployment's defaults.
-	settings.Envelope, settings.SignatureProfiles = new(openapi.EndpointCreateEnvelopeRaw), &[]string{"standard"}
+	settings.Envelope, settings.SignatureProfiles = openapi.EndpointCreateEnvelopeRaw, []string{"standard"}
 	if t.id, t.secret, err = t.createEndpoint(ctx, settings); err != nil {
 		return nil, err
 	}
@@ -194,5 +194,5 @@ func until(ctx context.Context, ask func() (missing string, err error)) error {
 
 // plan returns a retry policy with exactly these delays.
 func plan(delays ...string) *openapi.Retry {
-	return &openapi.Retry{Schedule: &delays, Jitter: new(openapi.RetryJitterNone)}
+	return &openapi.Retry{Schedule: delays, Jitter: openapi.RetryJitterNone}
 }

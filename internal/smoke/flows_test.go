@@ -20,7 +20,7 @@ import (
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/smoke"
 	"surehook.example/surehook/localstack/dev"
-	"surehook.example/surehook/verify"
+	"surehook.example/surehook/localstack/webhook"
 )
 
 // receiver is receiver.py in Go, with the secrets as it believes them.
@@ -52,7 +52,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if answer := verify.Challenge(req.Header, body); answer != nil {
+	if answer := webhook.Challenge(req.Header, body); answer != nil {
 		_, _ = w.Write(answer)
 		return
 	}
@@ -313,7 +313,7 @@ func TestFlows_interrupted(t *testing.T) {
 	if got[0].Verdict != smoke.Fail || ctx.Err() == nil {
 		t.Errorf("the interrupted check = %s %s; want FAIL", got[0].Verdict, got[0].Note)
 	}
-	if n := f.Endpoints(t); n != 1 {
+	if n := f.Count(t); n != 1 {
 		t.Errorf("%d endpoints; want the one of the interrupted check", n)
 	}
 }

@@ -16,7 +16,7 @@ const paced = 6
 
 // rate sends some events at once to an endpoint with a limit of one per second.
 func (f *Flows) rate(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "rate", openapi.EndpointCreate{RatePerSecond: new(1.0)}, http.StatusOK)
+	t, err := f.target(ctx, "rate", openapi.EndpointCreate{RatePerSecond: 1}, http.StatusOK)
 	if err != nil {
 		return "", err
 	}

@@ -60,7 +60,7 @@ func (f *Flows) schedule(ctx context.Context) (note string, err error) {
 		return "", err
 	}
 	if !f.Long {
-		_, err := t.CancelDeliveryWithResponse(ctx, t.tenant, id, openapi.CancelRequest{})
+		_, err := t.Deliveries.Cancel(ctx, t.tenant, id)
 		return "the schedule is made; LONG=1 also waits for it", err
 	}
 	if err := pause(ctx, aws.ToTime(d.NextAttemptAt).Sub(f.Now())); err != nil { // questions before the time would only cost

@@ -190,12 +190,11 @@ func warm(ctx context.Context, r Receiver) error {
 // tenantKey makes a key of the tenant, with the scopes of the flows. The end of ctx
 // does not end the call: the removal needs the key's id.
 func (s *session) tenantKey(ctx context.Context) (*client.Client, error) {
-	result, err := s.admin.CreateKeyWithResponse(context.WithoutCancel(ctx), openapi.KeyCreate{
+	key, err := s.admin.Keys.Create(context.WithoutCancel(ctx), openapi.KeyCreate{
 		Name: "make smoke", Tenant: s.tenant, Scopes: []openapi.KeyCreateScopes{"events:write", "endpoints:write", "read", "replay"},
 	})
-	key, err := answer("create a key", result, err, openapi.CreateKeyResult.GetJSON201)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("create a key: %w", err)
 	}
 	s.mu.Lock()
 	s.keyID = key.Id
@@ -222,11 +221,11 @@ func (s *session) remove(ctx context.Context) (string, error) {
 // removeEndpoints deletes the tenant's endpoints.
 func (s *session) removeEndpoints(ctx context.Context) error {
 	var faults []error
-	for e, err := range s.admin.Endpoints(ctx, s.tenant, openapi.ListEndpointsParams{}) {
+	for e, err := range s.admin.Endpoints.List(ctx, s.tenant) {
 		if err != nil {
 			return errors.Join(append(faults, fmt.Errorf("left over: the endpoints of tenant %s: %w", s.tenant, err))...)
 		}
-		if _, err := s.admin.DeleteEndpointWithResponse(ctx, s.tenant, e.Id, nil); err != nil {
+		if err := s.admin.Endpoints.Delete(ctx, s.tenant, e.Id); err != nil {
 			faults = append(faults, fmt.Errorf("left over: the endpoint %s of tenant %s: %w", e.Id, s.tenant, err))
 		}
 	}
@@ -241,7 +240,7 @@ func (s *session) revokeKey(ctx context.Context) error {
 	if id == "" {
 		return nil
 	}
-	if _, err := s.admin.RevokeKeyWithResponse(ctx, id); err != nil {
+	if err := s.admin.Keys.Revoke(ctx, id); err != nil {
 		return fmt.Errorf("left over: the key %s: %w", id, err)
 	}
 	return nil

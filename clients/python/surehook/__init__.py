@@ -1,7 +1,22 @@
-"""Calls the API of Surehook with the functions that are generated from its contract."""
+"""Calls the API of Surehook, and verifies its webhooks."""
 
-from ._client import Problem, connect
-from ._pages import pages
+from . import types
+from ._call import AsyncPages, Page, Pages
+from ._client import AsyncSurehook, Surehook
+from ._errors import ProblemError, SurehookError, UnreachableError
 from ._verify import VerificationError, events, verify
 
-__all__ = ["Problem", "VerificationError", "connect", "events", "pages", "verify"]
+__all__ = [
+    "AsyncPages",
+    "AsyncSurehook",
+    "Page",
+    "Pages",
+    "ProblemError",
+    "Surehook",
+    "SurehookError",
+    "UnreachableError",
+    "VerificationError",
+    "events",
+    "types",
+    "verify",
+]

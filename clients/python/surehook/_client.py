@@ -1,146 +1,55 @@
-"""The small face of the generated client: keys of idempotency, repetitions and problems."""
+from __future__ import annotations
 
-import json
-import uuid
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
-from .openapi import AuthenticatedClient
-
-_MAX_WAIT = 30.0  # seconds, also of a Retry-After
+from ._call import AsyncCall, Call
+from ._resources import AsyncResources, Resources
 
 
-class Problem(Exception):
-    """An error of the API. The code is empty for a request refused by API Gateway."""
+class Surehook(Resources):
+    """Calls the API at an address, such as https://hooks.example.com, with a key such as shk_...
 
-    def __init__(self, status: int, code: str, detail: str, fields: dict[str, str]) -> None:
-        self.status, self.code, self.detail, self.fields = status, code, detail, fields
-        wrong = "".join(f"; {field} {message}" for field, message in fields.items())
-        super().__init__(f"{status} {code or 'from API Gateway'}: {detail}{wrong}")
-
-
-class _Again(Exception):
-    """An answer, or none, after which the request may be sent again."""
-
-    def __init__(self, answer: httpx.Response | None, failure: httpx.TransportError | None) -> None:
-        self.answer, self.failure = answer, failure
-
-
-def connect(
-    address: str,
-    key: str,
-    *,
-    attempts: int = 5,
-    wait: float = 0.5,
-    timeout: float = 35.0,
-    transport: httpx.BaseTransport | None = None,
-) -> AuthenticatedClient:
-    """Returns a client for the generated functions, such as ``post_event.sync``.
-
-    Every function raises a Problem for a status of 400 or more, and httpx.TransportError without an answer. Calls without
-    a second effect are made up to ``attempts`` times, with ``wait`` seconds before the second and at most 30 s before
-    the others. An attempt lasts at most ``timeout`` seconds: API Gateway answers after 29 s at the latest. Redirects are
-    not followed, so the key stays at the address.
+    Each call raises a ProblemError when the API refuses it, and an UnreachableError without an answer. Calls without a
+    second effect are made up to ``attempts`` times, with about ``wait`` seconds before the second and at most 30 s before
+    the others. ``timeout`` is in seconds, because API Gateway answers after 29 s at the latest. Redirects are not followed,
+    so the key stays at the address. ``options`` are of httpx.Client, such as ``proxy``, ``verify`` and ``transport``; by
+    default it takes the proxies of the environment.
     """
-    return AuthenticatedClient(
-        base_url=address.rstrip("/"),
-        token=key,
-        timeout=httpx.Timeout(timeout),
-        follow_redirects=False,
-        httpx_args={
-            "transport": _Repeating(transport or httpx.HTTPTransport(), attempts, wait),
-            "event_hooks": {"response": [_raise_problem]},
-        },
-    )
 
-
-class _Repeating(httpx.BaseTransport):
-    """Gives each posted event a key, and sends requests again."""
-
-    def __init__(self, transport: httpx.BaseTransport, attempts: int, wait: float, sleep: Callable[[float], None] | None = None) -> None:
-        self._transport, self._growing = transport, wait_random_exponential(multiplier=wait, max=_MAX_WAIT)
-        self._attempts, self._sleep = attempts, sleep
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        request = _with_keys(request)
-        again = _repeatable(request)
-
-        def attempt() -> httpx.Response:
-            try:
-                answer = self._transport.handle_request(request)
-            except httpx.TransportError as failure:
-                if not again:
-                    raise
-                raise _Again(None, failure) from failure
-            if answer.status_code == 429 or (answer.status_code >= 500 and again):
-                raise _Again(answer, None)
-            return answer
-
-        retrying = Retrying(
-            retry=retry_if_exception_type(_Again), stop=stop_after_attempt(self._attempts), wait=self._wait, before_sleep=_close, reraise=True,
-            **({"sleep": self._sleep} if self._sleep else {}),
-        )
-        try:
-            return retrying(attempt)
-        except _Again as last:
-            if last.answer is not None:
-                return last.answer
-            raise (last.failure or httpx.TransportError("no answer")) from None
-
-    def _wait(self, state: RetryCallState) -> float:
-        failure = state.outcome.exception() if state.outcome else None
-        asked = failure.answer.headers.get("retry-after", "") if isinstance(failure, _Again) and failure.answer is not None else ""
-        return min(float(asked), _MAX_WAIT) if asked.isdecimal() else self._growing(state)
+    def __init__(self, address: str, key: str, *, attempts: int = 5, wait: float = 0.5, timeout: float = 35.0, **options: Any) -> None:
+        self._http = httpx.Client(**_settings(address, key, timeout), **options)
+        super().__init__(Call(self._http, attempts, wait))
 
     def close(self) -> None:
-        self._transport.close()
+        """Closes the connections."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
-def _close(state: RetryCallState) -> None:
-    failure = state.outcome.exception() if state.outcome else None
-    if isinstance(failure, _Again) and failure.answer is not None:
-        failure.answer.close()
+class AsyncSurehook(AsyncResources):
+    """Surehook with methods to await, and lists for ``async for``. ``options`` are of httpx.AsyncClient."""
+
+    def __init__(self, address: str, key: str, *, attempts: int = 5, wait: float = 0.5, timeout: float = 35.0, **options: Any) -> None:
+        self._http = httpx.AsyncClient(**_settings(address, key, timeout), **options)
+        super().__init__(AsyncCall(self._http, attempts, wait))
+
+    async def close(self) -> None:
+        """Closes the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
 
 
-def _body(request: httpx.Request) -> dict[str, Any]:
-    body = json.loads(request.read() or b"{}")
-    return body if isinstance(body, dict) else {}
-
-
-def _with_keys(request: httpx.Request) -> httpx.Request:
-    """Gives every posted event without an idempotency key a random one: the repetitions of one call make one event."""
-    if request.method != "POST":
-        return request
-    if request.url.path.endswith("/events") and "idempotency-key" not in request.headers and not _body(request).get("idempotency_key"):
-        request.headers["idempotency-key"] = str(uuid.uuid4())
-    if request.url.path.endswith("/events/batch"):
-        body = _body(request)
-        body["events"] = [{**event, "idempotency_key": event.get("idempotency_key") or str(uuid.uuid4())} for event in body.get("events", [])]
-        headers = {name: value for name, value in request.headers.items() if name != "content-length"}
-        return httpx.Request(request.method, request.url, headers=headers, json=body, extensions=request.extensions)
-    return request
-
-
-def _repeatable(request: httpx.Request) -> bool:
-    """Reports whether a second request has no second effect."""
-    if request.method != "POST":
-        return request.method in ("GET", "PUT", "DELETE")
-    if request.url.path.endswith(("/events", "/events/batch")):
-        return True  # with keys
-    return request.url.path.endswith("/replays") and _body(request).get("dry_run") is True
-
-
-def _raise_problem(response: httpx.Response) -> None:
-    if response.status_code < 400:
-        return
-    response.read()
-    try:
-        body = response.json()
-    except ValueError:
-        body = {}
-    body = body if isinstance(body, dict) else {}
-    fields = {error["field"]: error["message"] for error in body.get("errors", [])}
-    raise Problem(response.status_code, body.get("code", ""), body.get("detail") or body.get("message") or response.reason_phrase, fields)
+def _settings(address: str, key: str, timeout: float) -> dict[str, Any]:
+    return {"base_url": address.rstrip("/"), "headers": {"Authorization": f"Bearer {key}"}, "timeout": timeout, "follow_redirects": False}

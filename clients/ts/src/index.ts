@@ -1,17 +1,21 @@
-// Calls the API of Surehook: openapi-fetch with the types of the contract.
+// Calls the API of Surehook: methods for each operation of the contract, over openapi-fetch.
 import createFetchClient, { type Client, type Middleware } from "openapi-fetch";
+import { Call } from "./call.js";
 import type { components, paths } from "./openapi.js";
+import { Resources } from "./resources.js";
 import { retrying, type Retries } from "./retry.js";
 
-export type { components, paths } from "./openapi.js";
+export { Pages, type Options, type Page } from "./call.js";
+export type { components, operations, paths } from "./openapi.js";
 export { UnreachableError, type Retries } from "./retry.js";
-export { events, verify, VerificationError } from "./verify.js";
+export { events, verify, VerificationError, type RequestHeaders } from "./verify.js";
 
-export type Problem = components["schemas"]["Problem"];
-export type Surehook = Client<paths>;
+type Problem = components["schemas"]["Problem"];
 
-/** An error of the API. The code is empty for a request refused by API Gateway. */
+/** A refusal of the API. The code is empty for a request refused by API Gateway. */
 export class ProblemError extends Error {
+  override readonly name = "ProblemError";
+
   constructor(
     readonly status: number,
     readonly code: Problem["code"] | "",
@@ -23,16 +27,22 @@ export class ProblemError extends Error {
 }
 
 /**
- * Returns a client for the address of the API. Every call throws a ProblemError for a status other than 2xx, and an
- * UnreachableError without an answer. Calls without a second effect are repeated. Redirects are not followed, so the key
- * stays at the address.
+ * Calls the API at an address, such as https://hooks.example.com, with a key such as shk_.... Every call throws a ProblemError
+ * when the API refuses it, and an UnreachableError without an answer. Calls without a second effect are repeated. Redirects are
+ * not followed, so the key stays at the address.
  */
-export function createClient(address: string, key: string, options: Retries = {}): Surehook {
-  const client = createFetchClient<paths>({
-    baseUrl: address.replace(/\/+$/, ""), headers: { authorization: `Bearer ${key}` }, redirect: "manual", fetch: retrying(options),
-  });
-  client.use(keys, problems);
-  return client;
+export class Surehook extends Resources {
+  /** Requests by method and path, with the status and the headers of the answer. */
+  readonly api: Client<paths>;
+
+  constructor(address: string, key: string, options: Retries = {}) {
+    const api = createFetchClient<paths>({
+      baseUrl: address.replace(/\/+$/, ""), headers: { authorization: `Bearer ${key}` }, redirect: "manual", fetch: retrying(options),
+    });
+    api.use(keys, problems);
+    super(new Call(api));
+    this.api = api;
+  }
 }
 
 type Keyed = { idempotency_key?: string };
@@ -56,21 +66,12 @@ const keys: Middleware = {
 
 const problems: Middleware = {
   async onResponse({ response }) {
-    if (response.ok) return;
+    if (response.ok) {
+      const kind = response.headers.get("content-type") ?? "";
+      if (kind === "" || /json|yaml/.test(kind)) return;
+      throw new ProblemError(response.status, "", `the answer is ${kind} and not JSON: the address is not the API's`, []);
+    }
     const body = (await response.json().catch(() => ({}))) as Partial<Problem> & { message?: string };
     throw new ProblemError(response.status, body.code ?? "", body.detail ?? body.message ?? response.statusText, body.errors ?? []);
   },
 };
-
-/** Yields the items of all pages. read gets the cursor of a page, undefined for the first. */
-export async function* pages<T>(
-  read: (cursor: string | undefined) => Promise<{ data?: { data: T[]; next_cursor: string | null } | undefined }>,
-): AsyncGenerator<T> {
-  let cursor: string | undefined;
-  do {
-    const { data } = await read(cursor);
-    if (data === undefined) return;
-    yield* data.data;
-    cursor = data.next_cursor ?? undefined;
-  } while (cursor !== undefined);
-}

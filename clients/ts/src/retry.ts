@@ -36,10 +36,9 @@ export function retrying(o: Retries, pause: (ms: number, signal: AbortSignal) =>
     for (let attempt = 1; ; attempt++) {
       let retryAfter: string | null = null;
       try {
-        const response = await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]) }));
+        const response = await whole(await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]) })));
         if (attempt >= attempts || (response.status !== 429 && (response.status < 500 || !again))) return response;
         retryAfter = response.headers.get("retry-after");
-        await response.body?.cancel();
       } catch (cause) {
         if (request.signal.aborted) throw cause;
         if (attempt >= attempts || !again) throw new UnreachableError(new URL(request.url).host, { cause });
@@ -47,6 +46,13 @@ export function retrying(o: Retries, pause: (ms: number, signal: AbortSignal) =>
       await pause(pauseAfter(attempt, wait, retryAfter), request.signal);
     }
   };
+}
+
+// An answer can be cut off, so it has come only when its body has.
+async function whole(response: Response): Promise<Response> {
+  if (response.body === null) return response;
+  const { status, statusText, headers } = response;
+  return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }
 
 // The body of an event has a key of its own, or the middleware of the client gave one.

@@ -1,23 +1,26 @@
-import { createHmac, createPublicKey, timingSafeEqual, verify as verifyEd25519 } from "node:crypto";
-
+// Needs WebCrypto alone: it runs on servers, at the edge and in browsers.
 import type { webhooks } from "./openapi.js";
 
 type Batch = webhooks["batch"]["post"]["requestBody"]["content"]["application/json"];
 
-export class VerificationError extends Error {}
+export class VerificationError extends Error {
+  override readonly name = "VerificationError";
+}
 
 const tolerance = 5 * 60; // seconds
-const spki = Buffer.from("302a300506032b6570032100", "hex"); // the fixed bytes before an ed25519 key in SPKI
+
+type Values = string | string[] | undefined;
 
 /** The headers of a request as a server holds them: a Headers object, a Map, pairs, or a plain object. Names may be in any letter case. */
-export type RequestHeaders = Iterable<[string, string | string[] | undefined]> | Record<string, string | string[] | undefined>;
+export type RequestHeaders = Iterable<[string, Values]> | Record<string, Values>;
 
 /**
- * Checks the signature of a request (https://www.standardwebhooks.com) and throws a VerificationError. keys are the
- * secrets (whsec_...) and public keys (whpk_...) of the endpoint; body is the exact text or bytes of the request.
+ * Checks the signature of a request (https://www.standardwebhooks.com) and returns the payload: the JSON of the body, or its text
+ * if it is not JSON. Throws a VerificationError. keys are the secrets (whsec_...) and public keys (whpk_...) of the endpoint; body
+ * is the exact text or bytes of the request.
  */
-export function verify(keys: string | string[], headers: RequestHeaders, body: string | Uint8Array, now = Date.now() / 1000): void {
-  const entries = Symbol.iterator in headers ? [...(headers as Iterable<[string, string | string[] | undefined]>)] : Object.entries(headers);
+export async function verify<T = unknown>(keys: string | string[], headers: RequestHeaders, body: string | Uint8Array | ArrayBuffer, now = Date.now() / 1000): Promise<T> {
+  const entries = Symbol.iterator in headers ? [...(headers as Iterable<[string, Values]>)] : Object.entries(headers);
   const header = (name: string) => {
     const values = entries.filter(([given]) => given.toLowerCase() === name).flatMap(([, value]) => value ?? []);
     return values.length === 1 ? values[0]! : ""; // of two values, another reader may take the other one
@@ -27,28 +30,56 @@ export function verify(keys: string | string[], headers: RequestHeaders, body: s
     throw new VerificationError("a header of the signature is missing or malformed");
   }
   if (Math.abs(now - Number(timestamp)) > tolerance) throw new VerificationError("the time of the request is too far from now");
-  const content = Buffer.concat([Buffer.from(`${id}.${timestamp}.`), Buffer.from(body as string)]);
-  const valid = signatures.split(" ").some((signature) => [keys].flat().some((key) => matches(key.trim(), signature, content)));
-  if (!valid) throw new VerificationError("no signature is valid");
+  const raw = typeof body === "string" ? new TextEncoder().encode(body) : new Uint8Array(body);
+  const front = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const content = new Uint8Array(front.length + raw.length);
+  content.set(front);
+  content.set(raw, front.length);
+  for (const signature of signatures.split(" ")) {
+    for (const key of [keys].flat()) {
+      if (await matches(key.trim(), signature, content)) return payload(raw) as T;
+    }
+  }
+  throw new VerificationError("no signature is valid");
 }
 
-function matches(key: string, signature: string, content: Buffer): boolean {
-  const [scheme, encoded] = signature.split(",", 2);
-  const given = Buffer.from(encoded ?? "", "base64");
-  if (scheme === "v1" && key.startsWith("whsec_")) {
-    const want = createHmac("sha256", Buffer.from(key.slice(6), "base64")).update(content).digest();
-    return given.length === want.length && timingSafeEqual(given, want);
+const schemes = {
+  v1: { prefix: "whsec_", algorithm: { name: "HMAC", hash: "SHA-256" } },
+  v1a: { prefix: "whpk_", algorithm: { name: "Ed25519" } },
+};
+
+async function matches(key: string, signature: string, content: Uint8Array<ArrayBuffer>): Promise<boolean> {
+  const [name = "", encoded = ""] = signature.split(",", 2);
+  const scheme = name === "v1" || name === "v1a" ? schemes[name] : undefined;
+  if (!scheme || !key.startsWith(scheme.prefix)) return false;
+  const given = decode(encoded);
+  if (!given) return false;
+  const raw = decode(key.slice(scheme.prefix.length));
+  if (!raw || raw.length === 0) throw new TypeError(`a key is not ${scheme.prefix} and base64`);
+  const imported = await crypto.subtle.importKey("raw", raw, scheme.algorithm, false, ["verify"]);
+  return crypto.subtle.verify(scheme.algorithm.name, imported, given, content);
+}
+
+function decode(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  } catch {
+    return undefined;
   }
-  if (scheme === "v1a" && key.startsWith("whpk_")) {
-    const raw = Buffer.from(key.slice(5), "base64");
-    return raw.length === 32 && verifyEd25519(null, content, createPublicKey({ key: Buffer.concat([spki, raw]), format: "der", type: "spki" }), given);
+}
+
+function payload(raw: Uint8Array): unknown {
+  const text = new TextDecoder().decode(raw);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
   }
-  return false;
 }
 
 /** Returns the events of a verified batch, the oldest first. The id of each event tells repetitions apart. */
-export function events(body: string | Uint8Array): Batch["events"] {
-  const document = JSON.parse(typeof body === "string" ? body : new TextDecoder().decode(body)) as Batch | null;
-  if (document?.type !== "surehook.batch" || !Array.isArray(document.events)) throw new TypeError("the body is not a batch");
+export function events(batch: unknown): Batch["events"] {
+  const document = batch as Batch | null;
+  if (document?.type !== "surehook.batch" || !Array.isArray(document.events)) throw new TypeError("the payload is not a batch");
   return document.events;
 }

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
-import { createClient, ProblemError, UnreachableError, type Surehook } from "../src/index.js";
-import { pauseAfter, retrying } from "../src/retry.js";
+import { ProblemError, Surehook, UnreachableError } from "surehook-client";
+import { pauseAfter, retrying } from "../dist/esm/retry.js";
 
 // Answers with the statuses in order, 0 for none. The last repeats.
 function answers(...statuses: number[]) {
   const bodies: string[] = [];
   const keys: (string | null)[] = [];
-  const surehook = createClient("http://127.0.0.1:1/", "shk_x", {
+  const surehook = new Surehook("http://127.0.0.1:1/", "shk_x", {
     wait: 0,
     fetch: async (request) => {
       bodies.push(await request.text());
@@ -24,13 +24,12 @@ function answers(...statuses: number[]) {
   return { surehook, bodies, keys };
 }
 
-const params = { path: { tenant: "acme" } };
 const event = { event_type: "order.paid", payload: { order: 4711 } };
 
 test("a post is repeated with one key", async () => {
   const { surehook, bodies, keys } = answers(503, 0, 429, 500, 202);
-  const posted = await surehook.POST("/v1/tenants/{tenant}/events", { params, body: event });
-  assert.equal(posted.data?.id, "evt_1");
+  const posted = await surehook.events.create("acme", event);
+  assert.equal(posted.id, "evt_1");
   assert.equal(bodies.length, 5);
   assert.ok(keys[0]);
   assert.deepEqual(new Set(keys).size, 1);
@@ -39,14 +38,14 @@ test("a post is repeated with one key", async () => {
 
 test("a key of the caller stays", async () => {
   const { surehook, bodies, keys } = answers(503, 202);
-  await surehook.POST("/v1/tenants/{tenant}/events", { params, body: { ...event, idempotency_key: "mine" } });
+  await surehook.events.create("acme", { ...event, idempotency_key: "mine" });
   assert.deepEqual(keys, [null, null]);
   assert.match(bodies[1] ?? "", /"idempotency_key":"mine"/);
 });
 
 test("every event of a batch gets a key, the same at every repetition", async () => {
   const { surehook, bodies } = answers(503, 202);
-  await surehook.POST("/v1/tenants/{tenant}/events/batch", { params, body: { events: [event, { ...event, idempotency_key: "mine" }] } });
+  await surehook.events.createBatch("acme", { events: [event, { ...event, idempotency_key: "mine" }] });
   assert.equal(bodies.length, 2);
   assert.equal(bodies[0], bodies[1]);
   const sent = (JSON.parse(bodies[0] ?? "") as { events: { idempotency_key: string }[] }).events;
@@ -55,9 +54,8 @@ test("every event of a batch gets a key, the same at every repetition", async ()
 });
 
 test("only what may be repeated is repeated", async () => {
-  const create = (s: Surehook) => s.POST("/v1/tenants/{tenant}/endpoints", { params, body: { url: "https://example.com" } });
-  const read = (s: Surehook) => s.GET("/v1/tenants/{tenant}/events/{event}", { params: { path: { tenant: "acme", event: "evt_1" } } });
-  const replay = (s: Surehook, dry_run: boolean) => s.POST("/v1/tenants/{tenant}/replays", { params, body: { filter: {}, dry_run } });
+  const create = (s: Surehook) => s.endpoints.create("acme", { url: "https://example.com" });
+  const read = (s: Surehook) => s.events.get("acme", "evt_1");
   const tests: [string, (s: Surehook) => Promise<unknown>, number, number][] = [
     ["a creation is not", create, 503, 1],
     ["a throttled creation is", create, 429, 5],
@@ -66,8 +64,8 @@ test("only what may be repeated is repeated", async () => {
     ["a read without an answer is", read, 0, 5],
     ["a wrong read is not", read, 400, 1],
     ["a redirect is a refusal", read, 307, 1],
-    ["a dry run is", (s) => replay(s, true), 503, 5],
-    ["a replay is not", (s) => replay(s, false), 503, 1],
+    ["a dry run is", (s) => s.replays.preview("acme", { filter: {} }), 503, 5],
+    ["a replay is not", (s) => s.replays.create("acme", { filter: {} }), 503, 1],
   ];
   for (const [name, call, status, want] of tests) {
     const { surehook, bodies } = answers(status);
@@ -108,10 +106,15 @@ test("the key follows no redirect", async () => {
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   try {
-    const surehook = createClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, "shk_x");
-    await assert.rejects(surehook.GET("/v1/health"), (error: unknown) => error instanceof ProblemError && error.status === 307);
+    const surehook = new Surehook(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, "shk_x");
+    await assert.rejects(surehook.pipeline.health(), (error: unknown) => error instanceof ProblemError && error.status === 307);
     assert.deepEqual(seen, ["/v1/health"]);
   } finally {
     server.close();
   }
+});
+
+test("another answer than JSON is no answer of the API", async () => {
+  const surehook = new Surehook("http://127.0.0.1:1/", "shk_x", { fetch: async () => new Response("<p>sign in</p>", { headers: { "content-type": "text/html" } }) });
+  await assert.rejects(surehook.events.get("acme", "evt_1"), (error: unknown) => error instanceof ProblemError && error.detail.includes("text/html"));
 });
