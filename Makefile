@@ -102,6 +102,13 @@ test: need/go ## Test the product, the largest tables at some of their places; m
 test/rest: need/go need/node ## Test what stands around it: deployment, command line, smoke test, local stack
 	@.ci/progress $(GO_TEST) -short -timeout 20m ./infra/... ./localstack/... ./cmd/... ./internal/smoke
 
+.PHONY: one
+one: need/go ## Format, vet and test one package, in less than a minute (PACKAGE=internal/rule/retry)
+	@[ -d "$(PACKAGE)" ] || { echo "say which package: make one PACKAGE=internal/rule/retry"; exit 1; }
+	@gofmt -l "$(PACKAGE)" | sed 's/$$/ is not formatted: run gofmt -w/' | (! grep .)
+	@CGO_ENABLED=0 GOFLAGS='$(GOFLAGS) -trimpath' go vet "./$(PACKAGE)/..."
+	@$(GO_TEST) -short "./$(PACKAGE)/..."
+
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Check formatting and style
 	@$(TOOLS)/golangci-lint fmt --diff > /dev/null || { $(TOOLS)/golangci-lint fmt --diff | grep "^diff"; echo "run: make fmt"; exit 1; }
