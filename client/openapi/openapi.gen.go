@@ -96,6 +96,7 @@ func (e AttemptTrigger) Valid() bool {
 // Defines values for AuditAction.
 const (
 	AuditActionCircuitOpen          AuditAction = "circuit.open"
+	AuditActionCircuitProbe         AuditAction = "circuit.probe"
 	AuditActionCircuitReset         AuditAction = "circuit.reset"
 	AuditActionDeliveryCancel       AuditAction = "delivery.cancel"
 	AuditActionDeliveryDiscard      AuditAction = "delivery.discard"
@@ -132,6 +133,8 @@ const (
 func (e AuditAction) Valid() bool {
 	switch e {
 	case AuditActionCircuitOpen:
+		return true
+	case AuditActionCircuitProbe:
 		return true
 	case AuditActionCircuitReset:
 		return true
@@ -6327,6 +6330,15 @@ type ClientInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/open (the `OpenCircuit` operationId).
 	OpenCircuit(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ProbeCircuit Probe an endpoint now
+	//
+	// Sends a waiting delivery at once, as the probe, without the rest of the cooldown; the wait of a 429 is over. A success closes the
+	// circuit, and a failure begins the next cooldown. 409 says why no probe can be sent: the endpoint is paused or disabled, its circuit is closed, a
+	// probe is in flight, or no delivery waits. The endpoint's version does not change.
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe (the `ProbeCircuit` operationId).
+	ProbeCircuit(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ResetCircuit Close an endpoint's circuit
 	//
 	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
@@ -7639,6 +7651,25 @@ func (c *Client) ChangeEndpoint(ctx context.Context, tenant TenantRef, endpoint 
 // Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/open (the `OpenCircuit` operationId).
 func (c *Client) OpenCircuit(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewOpenCircuitRequest(c.Server, tenant, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ProbeCircuit Probe an endpoint now
+//
+// Sends a waiting delivery at once, as the probe, without the rest of the cooldown; the wait of a 429 is over. A success closes the
+// circuit, and a failure begins the next cooldown. 409 says why no probe can be sent: the endpoint is paused or disabled, its circuit is closed, a
+// probe is in flight, or no delivery waits. The endpoint's version does not change.
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe (the `ProbeCircuit` operationId).
+func (c *Client) ProbeCircuit(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewProbeCircuitRequest(c.Server, tenant, endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -10720,6 +10751,47 @@ func NewOpenCircuitRequest(server string, tenant TenantRef, endpoint EndpointRef
 	return req, nil
 }
 
+// NewProbeCircuitRequest constructs an http.Request for the ProbeCircuit method
+func NewProbeCircuitRequest(server string, tenant TenantRef, endpoint EndpointRef) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "endpoint", endpoint, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/endpoints/%s/circuit/probe", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewResetCircuitRequest constructs an http.Request for the ResetCircuit method
 func NewResetCircuitRequest(server string, tenant TenantRef, endpoint EndpointRef) (*http.Request, error) {
 	var err error
@@ -13354,6 +13426,17 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/open (the `OpenCircuit` operationId).
 	OpenCircuitWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*OpenCircuitResult, error)
 
+	// ProbeCircuitWithResponse Probe an endpoint now
+	//
+	// Sends a waiting delivery at once, as the probe, without the rest of the cooldown; the wait of a 429 is over. A success closes the
+	// circuit, and a failure begins the next cooldown. 409 says why no probe can be sent: the endpoint is paused or disabled, its circuit is closed, a
+	// probe is in flight, or no delivery waits. The endpoint's version does not change.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe (the `ProbeCircuit` operationId).
+	ProbeCircuitWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*ProbeCircuitResult, error)
+
 	// ResetCircuitWithResponse Close an endpoint's circuit
 	//
 	// Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
@@ -15442,6 +15525,54 @@ func (r OpenCircuitResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r OpenCircuitResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ProbeCircuitResult200Headers the declared response headers of an HTTP 200 response for ProbeCircuit
+type ProbeCircuitResult200Headers struct {
+	ETag string
+}
+
+type ProbeCircuitResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *EndpointDetail
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ProbeCircuitResult200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ProbeCircuitResult) GetJSON200() *EndpointDetail {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ProbeCircuitResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ProbeCircuitResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ProbeCircuitResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ProbeCircuitResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17762,6 +17893,23 @@ func (c *ClientWithResponses) OpenCircuitWithResponse(ctx context.Context, tenan
 	return ParseOpenCircuitResult(rsp)
 }
 
+// ProbeCircuitWithResponse Probe an endpoint now
+//
+// Sends a waiting delivery at once, as the probe, without the rest of the cooldown; the wait of a 429 is over. A success closes the
+// circuit, and a failure begins the next cooldown. 409 says why no probe can be sent: the endpoint is paused or disabled, its circuit is closed, a
+// probe is in flight, or no delivery waits. The endpoint's version does not change.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe (the `ProbeCircuit` operationId).
+func (c *ClientWithResponses) ProbeCircuitWithResponse(ctx context.Context, tenant TenantRef, endpoint EndpointRef, reqEditors ...RequestEditorFn) (*ProbeCircuitResult, error) {
+	rsp, err := c.ProbeCircuit(ctx, tenant, endpoint, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseProbeCircuitResult(rsp)
+}
+
 // ResetCircuitWithResponse Close an endpoint's circuit
 //
 // Closes the circuit from any state: failures and cooldown are reset, and parked deliveries are released step
@@ -19662,6 +19810,45 @@ func ParseOpenCircuitResult(rsp *http.Response) (*OpenCircuitResult, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers OpenCircuitResult200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseProbeCircuitResult parses an HTTP response from a ProbeCircuitWithResponse call
+func ParseProbeCircuitResult(rsp *http.Response) (*ProbeCircuitResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ProbeCircuitResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest EndpointDetail
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ProbeCircuitResult200Headers
 		if values := rsp.Header.Values("ETag"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: true, Type: "string", Format: ""}); err != nil {

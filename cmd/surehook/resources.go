@@ -222,6 +222,7 @@ func (p *program) endpointOperations() []operation {
 		},
 		action("end-overlap", "End the old secrets of a rotation: the newest secret signs alone", "/end-overlap"),
 		action("open-circuit", "Open the circuit of an endpoint", "/circuit/open"),
+		action("probe", "Send a waiting delivery now, as the probe of an open circuit", "/circuit/probe"),
 		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),
 		{
 			use: "deliveries ENDPOINT", short: "List the deliveries of an endpoint, also of a deleted one", method: get, path: one + "/deliveries",

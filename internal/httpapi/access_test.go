@@ -56,6 +56,7 @@ func operations() []operation {
 		{name: "POST " + endpoint + "/disable", scope: "endpoints:write", status: 200, body: ""},
 		{name: "POST " + endpoint + "/circuit/reset", scope: "endpoints:write", status: 200, body: ""},
 		{name: "POST " + endpoint + "/circuit/open", scope: "endpoints:write", status: 200, body: ""},
+		{name: "POST " + endpoint + "/circuit/probe", scope: "endpoints:write", status: 409, body: ""},
 		{name: "GET " + endpoint + "/deliveries", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/stats", scope: "read", status: 200, body: ""},

@@ -251,6 +251,7 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/disable", hook.ActionDisable, h.setStatus((*endpoint.Admin).Disable)),
 		write(http.MethodPost, endpointPath+"/circuit/reset", "circuit.reset", h.setCircuit((*endpoint.Admin).ResetCircuit)),
 		write(http.MethodPost, endpointPath+"/circuit/open", "circuit.open", h.setCircuit((*endpoint.Admin).OpenCircuit)),
+		write(http.MethodPost, endpointPath+"/circuit/probe", "circuit.probe", h.setCircuit((*endpoint.Admin).ProbeNow)),
 		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+statsPath, h.getStats),

@@ -140,3 +140,25 @@ func TestCircuit_byHand(t *testing.T) {
 		t.Errorf("GET circuit/open = %d; want 405", w.Code)
 	}
 }
+
+// A probe that somebody asks for is due now, and a second call finds it so.
+func TestCircuit_probe(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	id := hook.EndpointID(idOf(t, b.create(t, `{"url":"https://example.com/"}`)))
+	r := admission.NewRecord("acme", id)
+	r.State, r.Cooldown, r.OpenedAt, r.ProbeAt, r.Waiting = circuit.Open, time.Hour, b.now, b.now.Add(time.Hour), true
+	if err := b.store.SaveCircuit(t.Context(), r); err != nil {
+		t.Fatalf("SaveCircuit = %v", err)
+	}
+	const want = `"next_probe_at":"2026-11-21T09:30:00.000Z","waiting":true`
+	for range 2 {
+		if w := b.do(t, owner, "POST", endpoints+"/"+string(id)+"/circuit/probe", ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) {
+			t.Errorf("POST circuit/probe = %d %s; want 200 and %s", w.Code, w.Body, want)
+		}
+	}
+	if asked := b.asked.Receive(10); len(asked) == 0 || asked[0].Check.Endpoint != id {
+		t.Errorf("asked %v; want a check", asked)
+	}
+}

@@ -255,6 +255,7 @@ func TestEndpoints_delete(t *testing.T) {
 		{"POST", "/disable", ""},
 		{"POST", "/circuit/reset", ""},
 		{"POST", "/circuit/open", ""},
+		{"POST", "/circuit/probe", ""},
 		{"GET", "/deliveries?state=dead", ""},
 	} {
 		if w := b.do(t, owner, r[0], endpoints+"/crm"+r[1], r[2]); w.Code != 404 || w.Body.String() != gone {

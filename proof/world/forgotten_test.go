@@ -6,9 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/proof/world"
 )
 
@@ -43,23 +41,17 @@ func TestAdmin_findsAForgottenDelivery(t *testing.T) {
 
 			w := world.New(t, world.Options{Function: world.Breaker, Circuits: true})
 			e := w.Endpoint(func(e *hook.Endpoint) { e.Status = tt.from })
-			d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-time.Minute), e), e.Target())
-			d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
-			w.Save(d)
+			refs := parked(w, e, 1)
 			record := w.Circuit(e)
 			record.Waiting, record.AttendAt, record.EmptySince = false, time.Time{}, time.Time{} // forgotten
 			if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}
-			admin := &endpoint.Admin{
-				Store: w.Store, Circuits: w.Store, CircuitQueue: w.CircuitQueue, History: w.Store,
-				Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.Clock.Now, Wait: world.NoWait,
-			}
-			if err := tt.do(t.Context(), admin, e); err != nil {
+			if err := tt.do(t.Context(), admin(w), e); err != nil {
 				t.Fatal(err)
 			}
 			w.RunFor(10 * time.Minute)
-			if got := w.States([]hook.DeliveryRef{d.Ref()}); got != tt.want {
+			if got := w.States(refs); got != tt.want {
 				t.Errorf("after the %s: %s; want %s", name, got, tt.want)
 			}
 		})

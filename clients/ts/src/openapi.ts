@@ -615,6 +615,34 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Probe an endpoint now
+         * @description Sends a waiting delivery at once, as the probe, without the rest of the cooldown; the wait of a 429 is over. A success closes the
+         *     circuit, and a failure begins the next cooldown. 409 says why no probe can be sent: the endpoint is paused or disabled, its circuit is closed, a
+         *     probe is in flight, or no delivery waits. The endpoint's version does not change.
+         */
+        post: operations["probeCircuit"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tenants/{tenant}/endpoints/{endpoint}/deliveries": {
         parameters: {
             query?: never;
@@ -4235,7 +4263,7 @@ export interface components {
             /** @description The address of the caller's connection. */
             source_ip?: string;
             /** @enum {string} */
-            action: "circuit.open" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.end_overlap" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
+            action: "circuit.open" | "circuit.probe" | "circuit.reset" | "delivery.cancel" | "delivery.discard" | "delivery.replay" | "endpoint.change" | "endpoint.create" | "endpoint.delete" | "endpoint.disable" | "endpoint.enable" | "endpoint.end_overlap" | "endpoint.pause" | "endpoint.resume" | "endpoint.rotate_secret" | "endpoint.test" | "event.erase" | "event.replay" | "event_type.delete" | "event_type.set" | "key.create" | "key.revoke" | "limits.delete" | "limits.set" | "portal_link.create" | "portal_link.end" | "portal_session.end" | "portal_session.open" | "rejects.redrive" | "replay.cancel" | "replay.start" | "tenant.erase";
             /** @description The id of the changed resource. For a refused change: as the caller named the resource, such as the uid of an endpoint. */
             target?: string;
             /** @description The body of the request. Secrets and values of headers are ***. Of the schema and the example of an event type, the hash and the size. Of a value above 2 KiB, its beginning and size. Of a refused request at most 2 KiB: in place of the largest values stand their sizes. */
@@ -6387,6 +6415,46 @@ export interface operations {
         };
     };
     openCircuit: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+                /**
+                 * @description The endpoint's id or uid.
+                 * @example ep_4n8k2r7w1q5t9x3z
+                 */
+                endpoint: components["parameters"]["EndpointRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The endpoint. */
+            200: {
+                headers: {
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointDetail"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    probeCircuit: {
         parameters: {
             query?: never;
             header?: never;
