@@ -82,18 +82,17 @@ func resourcesOf(doc *openapi3.T) ([]resource, error) {
 }
 
 func methodOf(at, verb, name string, item *openapi3.PathItem, op *openapi3.Operation) (group string, m method, err error) {
-	group, method_, ok := strings.Cut(name, ".")
+	group, own, ok := strings.Cut(name, ".")
 	if !ok {
 		return "", m, fmt.Errorf("x-method is %s; want a resource and a name", name)
 	}
-	m = method{Name: method_, Operation: pascal(op.OperationID), Summary: op.Summary, HTTP: verb, Path: at}
+	m = method{Name: own, Operation: pascal(op.OperationID), Summary: op.Summary, HTTP: verb, Path: at}
 	for _, p := range slices.Concat(item.Parameters, op.Parameters) {
 		v := p.Value
 		one := parameter{Name: v.Name, Arg: argument(v.Name), In: v.In, Python: python(v.Schema.Value), Required: v.Required}
-		switch {
-		case v.In == "path":
+		if v.In == "path" {
 			m.Names = append(m.Names, one)
-		default:
+		} else {
 			m.Params = append(m.Params, one)
 		}
 	}
