@@ -49,7 +49,7 @@ probe: need/go ## Print what the server at EMULATOR_URL has of what the stack ne
 
 .PHONY: test/e2e
 test/e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
-	@go test -tags e2e -count=1 -timeout 30m -v ./localstack/...
+	@go test -tags e2e -count=1 -timeout 30m -v ./localstack/... ./functions/sender
 
 .PHONY: sim
 sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3000 FIRST=1 LEVEL=mild|rough|brutal, or SEED=n: print one)

@@ -1,0 +1,238 @@
+//go:build e2e
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/remote"
+	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/proof/certificate"
+	"surehook.example/surehook/proof/world"
+)
+
+// The network namespace stands for the VPC: an address and a name that exist only there.
+const (
+	namespace = "surehook-private"
+	address   = "10.203.0.7"
+	receiver  = "erp.corp.internal"
+	listOf    = `[{"cidrs": ["10.203.0.0/24"], "hosts": ["corp.internal"], "ports": [443]}]`
+)
+
+// hosts are the private zone. Some of its names lead away from the list.
+const hosts = address + " " + receiver + ` moved.corp.internal
+127.0.0.1 loopback.corp.internal
+10.204.0.7 other.corp.internal
+169.254.169.254 metadata.corp.internal
+::ffff:10.203.0.7 mapped.corp.internal
+`
+
+// TestMain runs this program once more as the VPC, where it is the receiver and function sender.
+func TestMain(m *testing.M) {
+	if authority := os.Getenv("TEST_PRIVATE_CA"); authority != "" {
+		if err := runInside(authority); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// runInside is the program in the namespace: a receiver with a certificate of the authority, and the
+// function with the settings of a deployment. It answers one message in each line.
+func runInside(authority string) error {
+	pair, err := tls.X509KeyPair([]byte(os.Getenv("TEST_CERTIFICATE")), []byte(os.Getenv("TEST_KEY")))
+	if err != nil {
+		return err
+	}
+	listener, err := tls.Listen("tcp", net.JoinHostPort(address, "443"), &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+	if err != nil {
+		return err
+	}
+	go func() { _ = http.Serve(listener, http.HandlerFunc(answer)) }() //nolint:gosec // it ends with the test
+	cfg := config.Settings{Egress: names.EgressPublic, Private: listOf, PrivateCA: authority}
+	handle, err := newHandler(cfg, aws.Config{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	function, lines := lambda.NewHandler(handle), bufio.NewReader(os.Stdin)
+	for {
+		message, err := lines.ReadBytes('\n')
+		if err != nil {
+			return nil // the test is over
+		}
+		answer, err := function.Invoke(context.Background(), message)
+		if err != nil {
+			return err
+		}
+		fmt.Println(string(answer))
+	}
+}
+
+// answer is the receiver: it redirects, gives a token, or takes the event.
+func answer(w http.ResponseWriter, r *http.Request) {
+	switch {
+	case r.URL.Query().Has("to"):
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusTemporaryRedirect)
+	case r.URL.Path == "/token":
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"access_token":"abc","token_type":"Bearer"}`)
+	}
+}
+
+// pipe is the way to the function in the namespace.
+type pipe struct {
+	mu  sync.Mutex
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func (p *pipe) Invoke(_ context.Context, region string, message []byte) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+
+	if region != hook.PrivateRegion {
+		return nil, fmt.Errorf("%w: no sender in %q", send.ErrNotSent, region)
+	}
+	if _, err := fmt.Fprintf(p.in, "%s\n", message); err != nil {
+		return nil, err
+	}
+	return p.out.ReadBytes('\n')
+}
+
+// enter makes the namespace, and starts this program in it.
+func enter(t *testing.T) *pipe {
+	t.Helper()
+
+	run := func(args ...string) {
+		t.Helper()
+		if text, err := exec.Command("ip", args...).CombinedOutput(); err != nil { //nolint:gosec // constants of this test
+			t.Fatalf("ip %v: %v: %s", args, err, text)
+		}
+	}
+	if _, err := exec.LookPath("ip"); err != nil || os.Getuid() != 0 {
+		t.Skip("needs root, and ip of iproute2, for a network namespace")
+	}
+	zone := filepath.Join("/etc/netns", namespace)
+	if err := errors.Join(os.MkdirAll(zone, 0o755), os.WriteFile(filepath.Join(zone, "hosts"), []byte(hosts), 0o644)); err != nil { //nolint:gosec // names, for all programs there
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(zone) })
+	run("netns", "add", namespace)
+	t.Cleanup(func() { run("netns", "del", namespace) })
+	run("-n", namespace, "addr", "add", address+"/24", "dev", "lo")
+	run("-n", namespace, "link", "set", "lo", "up")
+
+	authority, authorityKey := certificate.New(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign})
+	cert, key := certificate.Issue(t, &x509.Certificate{DNSNames: []string{receiver, "*.corp.internal"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, authority, authorityKey)
+	program := exec.Command("ip", "netns", "exec", namespace, os.Args[0]) //nolint:gosec // this program
+	program.Env = append(os.Environ(), "TEST_PRIVATE_CA="+authority, "TEST_CERTIFICATE="+cert, "TEST_KEY="+key, "HTTPS_PROXY=http://127.0.0.1:1")
+	program.Stderr = os.Stderr
+	in, err := program.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		_ = program.Wait()
+	})
+	return &pipe{in: in, out: bufio.NewReader(out)}
+}
+
+// TestAPrivateReceiver delivers to a receiver in a network namespace, where function sender is, too.
+// Nothing else reaches it, and the function reaches nothing else.
+func TestAPrivateReceiver(t *testing.T) {
+	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{10 * time.Second}})
+	signer := send.New(egress.NewClient(egress.Policy{}), egress.Policy{}, names.UserAgent(), time.Now)
+	invoker := enter(t)
+	w.Remote = &remote.Sender{Signer: signer, Invoker: invoker, Now: time.Now}
+	private := func(url string) func(*hook.Endpoint) {
+		return func(e *hook.Endpoint) {
+			e.URL = url
+			e.SetOrigin("", hook.EgressPrivate)
+		}
+	}
+	const erp = "https://" + receiver + "/hooks"
+	id := w.Post(w.Endpoint(private(erp)))[0]
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Last.Region != hook.PrivateRegion || len(w.Posts) != 0 {
+		t.Fatalf("%s after %+v from %q, %d posts from here; want delivered in the private network", d.State, d.Last, d.Last.Region, len(w.Posts))
+	}
+
+	listed, dialed := "must lead to a host and port that the deployment lists", "leads to an address that may not be dialed"
+	for _, tt := range []struct {
+		name, url, token string
+		class            hook.Class
+		text             string
+	}{
+		{name: "a redirect to a listed receiver", url: erp + "?to=https://moved.corp.internal/", class: hook.ClassDelivered},
+		{name: "a redirect to the internet", url: erp + "?to=https://example.com/", class: hook.ClassBlocked, text: listed},
+		{name: "a redirect to metadata", url: erp + "?to=https://metadata.corp.internal/", class: hook.ClassBlocked, text: dialed},
+		{name: "a redirect to another network", url: erp + "?to=https://other.corp.internal/", class: hook.ClassBlocked, text: dialed},
+		{name: "a name of loopback", url: "https://loopback.corp.internal/", class: hook.ClassBlocked, text: dialed},
+		{name: "a name of metadata", url: "https://metadata.corp.internal/", class: hook.ClassBlocked, text: dialed},
+		{name: "a name of another network", url: "https://other.corp.internal/", class: hook.ClassBlocked, text: dialed},
+		{name: "a public address", url: "https://1.1.1.1/", class: hook.ClassBlocked, text: listed},
+		{name: "another port", url: "https://" + receiver + ":8443/", class: hook.ClassBlocked, text: listed},
+		{name: "a name that the zone does not have", url: "https://login.corp.internal/", class: hook.ClassDNS},
+		{name: "a listed token endpoint", url: erp, token: "https://moved.corp.internal/token", class: hook.ClassDelivered},
+		{name: "a token endpoint at metadata", url: erp, token: "https://metadata.corp.internal/token", class: hook.ClassToken, text: dialed},
+	} {
+		e := w.Endpoint(private(tt.url))
+		r := send.Request{Endpoint: &e, Event: &hook.Event{ID: "evt_1", Type: "order.paid"}}
+		if tt.token != "" {
+			r.Grant = &send.Grant{For: e.ID, Secret: "secret", OAuth: hook.OAuth{ClientID: "crm", TokenURL: tt.token}}
+		}
+		outcome, err := w.Remote.Send(t.Context(), r)
+		if err != nil || outcome.Class != tt.class || !strings.Contains(strings.ToLower(outcome.Error), strings.ToLower(tt.text)) {
+			text, _ := json.Marshal(outcome)
+			t.Errorf("%s: %s, %v; want %s with %q", tt.name, text, err, tt.class, tt.text)
+		}
+	}
+
+	public := w.Endpoint(func(e *hook.Endpoint) { e.URL = "https://" + address + "/" })
+	if outcome := signer.Send(t.Context(), send.Request{Endpoint: &public, Event: &hook.Event{ID: "evt_1"}}); outcome.Class != hook.ClassBlocked {
+		t.Errorf("another endpoint gets %s at %s; want blocked", outcome.Class, address)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // its certificate is looked at
+	if conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, "443")); err == nil { // a network may answer for all addresses
+		defer func() { _ = conn.Close() }()
+		if secured, ok := conn.(*tls.Conn); ok && secured.ConnectionState().PeerCertificates[0].VerifyHostname(receiver) == nil {
+			t.Error("the receiver is reached from outside of its namespace")
+		}
+	}
+}
