@@ -51,8 +51,10 @@ func readSettings(file string, override func(name string) string) (settings, err
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("%s is not a JSON object: %w", file, err)
 		}
-		if profiles, ok := all["SIGNATURE_PROFILES"].(string); ok && !filepath.IsAbs(profiles) {
-			all["SIGNATURE_PROFILES"] = filepath.Join(filepath.Dir(file), profiles)
+		for _, name := range []string{"SIGNATURE_PROFILES", "PRIVATE_ALLOW", "PRIVATE_CA"} {
+			if path, ok := all[name].(string); ok && !filepath.IsAbs(path) {
+				all[name] = filepath.Join(filepath.Dir(file), path)
+			}
 		}
 	}
 	for name := range schema.Properties {
@@ -97,6 +99,21 @@ func (s settings) apply(env *surehook.Environment) error {
 		}
 		env.SignatureProfiles = profiles
 	}
+	if file := s["PRIVATE_ALLOW"]; file != "" {
+		list, err := compactFile(file)
+		if err != nil {
+			return fmt.Errorf("read PRIVATE_ALLOW: %w", err)
+		}
+		env.Private.Allow = list
+	}
+	if file := s["PRIVATE_CA"]; file != "" {
+		authorities, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+		if err != nil {
+			return fmt.Errorf("read PRIVATE_CA: %w", err)
+		}
+		env.Private.CA = string(authorities)
+	}
+	env.Private.VPC, env.Private.Subnets, env.Private.Groups = s["PRIVATE_VPC"], s.list("PRIVATE_SUBNETS"), s.list("PRIVATE_GROUPS")
 	env.AlarmEmail, env.Traces, env.Validation = s["ALARM_EMAIL"], s["TRACES"], s["VALIDATION"]
 	env.Events = surehook.EventBus{Bus: s["EVENT_BUS"], Pattern: s["EVENT_PATTERN"], TenantPath: s["TENANT_PATH"]}
 	env.Producers = s.list("PRODUCERS")

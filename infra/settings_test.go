@@ -75,7 +75,7 @@ func TestSettings_apply(t *testing.T) {
 	t.Parallel()
 
 	profiles := write(t, "acme.json", "{ }")
-	values := map[string]string{"VALIDATION": "warn", "ENDPOINTS_PER_HOST": "3", "LOG_DAYS": "365", "OWNERSHIP": "challenge", "FIXED": "2", "ENVELOPE": "raw", "SIGNATURE_PROFILES": filepath.Base(profiles)}
+	values := map[string]string{"VALIDATION": "warn", "ENDPOINTS_PER_HOST": "3", "LOG_DAYS": "365", "OWNERSHIP": "challenge", "FIXED": "2", "ENVELOPE": "raw", "SIGNATURE_PROFILES": filepath.Base(profiles), "PRIVATE_ALLOW": filepath.Base(profiles), "PRIVATE_CA": filepath.Base(profiles)}
 	for _, p := range properties(t) {
 		value, ok := values[p.name]
 		if !ok {

@@ -100,6 +100,9 @@ type Environment struct {
 	// them, the stack makes the addresses.
 	FixedAllocations []Allocation
 
+	// Private is a network with private receivers, for the field egress of endpoints.
+	Private Private
+
 	// Architecture is the functions' architecture in Go's terms: arm64 or
 	// amd64.
 	Architecture string
@@ -202,8 +205,8 @@ type Concurrency struct {
 	Circuits            int // of breaker
 	ReplayJobs          int // of replay: the number of job pages in progress
 
-	// FixedSender is the ceiling of sender-fixed, of environments with FixedZones:
-	// the attempts from fixed addresses at the same time. Above the ceiling Lambda
+	// FixedSender is the ceiling of sender-fixed, of environments with FixedZones, and
+	// of sender-private, of those with Private, each: its attempts at the same time. Above the ceiling Lambda
 	// refuses the call, nothing is sent, and the message returns with its back-off.
 	// Without a ceiling the function can take all executions of the account: a batch
 	// of deliver makes ten attempts at once. Zero for no ceiling. More than Slots, so
@@ -252,15 +255,12 @@ func (c Concurrency) queues() int {
 // reserved returns the executions that no other function of the account can take.
 func (e Environment) reserved() int {
 	reserved := e.Concurrency.Ingest + e.Concurrency.Authorize
-	if e.FixedZones > 0 {
-		reserved += e.Concurrency.FixedSender
-	}
-	return reserved
+	return reserved + e.ownSenders()*e.Concurrency.FixedSender
 }
 
 // executions returns the concurrent executions of the environment: the queues at their
-// limits, ingest at its throttles and its queue, or the API at its floors, and the ceiling of
-// sender-fixed.
+// limits, ingest at its throttles and its queue, or the API at its floors, and the ceilings of
+// sender-fixed and sender-private.
 func (e Environment) executions() int {
 	floors := e.Concurrency.Ingest + e.Concurrency.Authorize
 	api := max(e.ingest(), floors)

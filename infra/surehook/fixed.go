@@ -62,7 +62,7 @@ func newFixed(p plan) Fixed {
 		group.AddEgressRule(awsec2.Peer_AnyIpv4(), awsec2.Port_Tcp(&port), jsii.String("webhooks"), nil)
 	}
 	f.Sender = newFunction(p.Construct, "FixedSender", p, functionProps{
-		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNetwork,
+		name: "sender-fixed", folder: senderName, timeout: senderTimeout, memory: senderMemory, grant: grantNetwork(names.FixedSender(p.Prefix)),
 		vpc: vpc, groups: &[]awsec2.ISecurityGroup{group}, reserved: p.Environment.Concurrency.FixedSender,
 	})
 	return f
@@ -77,20 +77,20 @@ func (f Fixed) addresses() *string {
 // knows no resource of these actions before the interface exists. The code of the
 // function itself is denied the actions: only Lambda can use the grant.
 // https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
-func grantNetwork(role awsiam.Role, p plan) {
-	actions := []string{
-		"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
-		"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
+func grantNetwork(function string) func(awsiam.Role, plan) {
+	return func(role awsiam.Role, _ plan) {
+		actions := []string{
+			"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+			"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
+		}
+		allow(role, actions...).on(jsii.String("*"))
+		role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+			Effect:     awsiam.Effect_DENY,
+			Actions:    jsii.Strings(actions...),
+			Resources:  jsii.Strings("*"),
+			Conditions: &map[string]any{"ArnEquals": map[string]any{"lambda:SourceFunctionArn": functionARN(role, function, nil)}},
+		}))
 	}
-	allow(role, actions...).on(jsii.String("*"))
-	role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-		Effect:    awsiam.Effect_DENY,
-		Actions:   jsii.Strings(actions...),
-		Resources: jsii.Strings("*"),
-		Conditions: &map[string]any{"ArnEquals": map[string]any{
-			"lambda:SourceFunctionArn": functionARN(role, names.FixedSender(p.Prefix), nil),
-		}},
-	}))
 }
 
 // fixedSuppressions returns the accepted findings of the network with fixed addresses.

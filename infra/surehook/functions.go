@@ -78,6 +78,8 @@ type Functions struct {
 	Export awslambda.Function
 	// Fixed is the sender with fixed addresses; zero in an environment without zones.
 	Fixed Fixed
+	// Private is the sender in the private network; nil in an environment without one.
+	Private awslambda.Function
 }
 
 // newFunctions makes the functions and connects deliver, breaker and replay to
@@ -88,6 +90,7 @@ func newFunctions(p plan) Functions {
 	p.Functions.Fixed = newFixed(p)
 	f := Functions{
 		Fixed:   p.Functions.Fixed,
+		Private: newPrivate(p),
 		Ingest:  newFunction(p.Construct, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
 		Deliver: newFunction(p.Construct, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
 		Breaker: newFunction(p.Construct, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
@@ -102,6 +105,9 @@ func newFunctions(p plan) Functions {
 	}
 	if len(p.Functions.Fixed.public) > 0 {
 		f.Manage.AddEnvironment(jsii.String("SUREHOOK_FIXED_ADDRESSES"), p.Functions.Fixed.addresses(), nil)
+	}
+	if f.Private != nil {
+		f.Manage.AddEnvironment(jsii.String("SUREHOOK_PRIVATE_ALLOW"), &p.Environment.Private.Allow, nil)
 	}
 	p.Functions = f
 	addQueues(p)

@@ -245,7 +245,7 @@ func TestFunctions_everyVariable(t *testing.T) {
 	t.Parallel()
 
 	var set []string
-	for _, env := range []string{"prod", customised().Name} {
+	for _, env := range []string{"prod", customised().Name, "allocated"} {
 		for _, f := range templateOf(t, env).all("AWS::Lambda::Function") {
 			for name := range variables(f) {
 				set = append(set, name)

@@ -62,6 +62,9 @@ func (p plan) functions() []watched[awslambda.Function] {
 	if f.Fixed.Sender != nil {
 		all = append(all, watched[awslambda.Function]{"sender-fixed", "FixedSender", f.Fixed.Sender})
 	}
+	if f.Private != nil {
+		all = append(all, watched[awslambda.Function]{privateName, "PrivateSender", f.Private})
+	}
 	return all
 }
 

@@ -44,7 +44,7 @@ func suppressions(prefix string, env Environment) []suppression {
 			reason:  "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's.",
 		},
 	}
-	return slices.Concat(all, exportSuppressions(env), fixedSuppressions(env), monitorSuppressions(env), destinationSuppressions(env))
+	return slices.Concat(all, exportSuppressions(env), fixedSuppressions(env), privateSuppressions(env), monitorSuppressions(env), destinationSuppressions(env))
 }
 
 // suppress records the accepted findings on the resources below the construct.

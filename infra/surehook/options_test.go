@@ -36,6 +36,11 @@ func sets() map[string]func(*Environment) {
 		"fixed-own": func(env *Environment) {
 			env.FixedZones, env.FixedAllocations = 1, []Allocation{{"eipalloc-0a", "198.51.100.7"}}
 		},
+		"private-made":  func(env *Environment) { env.Private = Private{Allow: `[{"cidrs":["10.20.0.0/16"],"ports":[443]}]`} },
+		"private-given": func(env *Environment) { env.Private = privateNetwork() },
+		"private-groups": func(env *Environment) {
+			env.Private = Private{Allow: privateList, Subnets: []string{"subnet-0a1b2c3d"}, Groups: []string{"sg-0a1b2c3d"}}
+		},
 		"all-in-prod":   func(env *Environment) { *env = everything(*env) },
 		"all-beside-it": func(env *Environment) { *env = customised() },
 	}
@@ -61,8 +66,8 @@ func TestOptions_all(t *testing.T) {
 	values := reflect.ValueOf(env)
 	for i := range values.NumField() {
 		name := values.Type().Field(i).Name
-		// A host of this machine; a set of its own; throughput of a new table; two variables of functions.
-		if values.Field(i).IsZero() && !slices.Contains([]string{"EgressHost", "FixedAllocations", "WarmThroughput", "Validation", "Envelope"}, name) {
+		// A host of this machine; sets of their own; throughput of a new table; two variables of functions.
+		if values.Field(i).IsZero() && !slices.Contains([]string{"EgressHost", "FixedAllocations", "Private", "WarmThroughput", "Validation", "Envelope"}, name) {
 			t.Errorf("no option set has the setting %s", name)
 		}
 	}

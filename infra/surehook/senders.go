@@ -74,6 +74,9 @@ func grantSenders(role awsiam.Role, p plan) {
 	if p.Environment.FixedZones > 0 {
 		arns = append(arns, functionARN(role, names.FixedSender(p.Prefix), nil))
 	}
+	if p.Environment.Private.Allow != "" {
+		arns = append(arns, functionARN(role, names.PrivateSender(p.Prefix), nil))
+	}
 	if len(arns) > 0 {
 		allow(role, "lambda:InvokeFunction").on(arns...)
 	}
@@ -103,4 +106,15 @@ func (e Environment) checkSenders(f *faults) {
 }
 
 // senders reports whether the environment has functions that send.
-func (e Environment) senders() bool { return len(e.Senders) > 0 || e.FixedZones > 0 }
+func (e Environment) senders() bool { return len(e.Senders) > 0 || e.ownSenders() > 0 }
+
+// ownSenders returns how many functions of the own region send.
+func (e Environment) ownSenders() int {
+	n := 0
+	for _, on := range []bool{e.FixedZones > 0, e.Private.Allow != ""} {
+		if on {
+			n++
+		}
+	}
+	return n
+}

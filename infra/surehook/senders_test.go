@@ -135,35 +135,37 @@ func TestSenders_fixed(t *testing.T) {
 	}
 }
 
-// The role of the fixed sender has the permissions that Lambda needs for the network, and denies
-// them to the function's own code.
-func TestSenders_fixedRole(t *testing.T) {
+// The roles of the fixed and of the private sender have the permissions that Lambda needs for the
+// network, and deny them to the function's own code.
+func TestSenders_networkRoles(t *testing.T) {
 	t.Parallel()
 
-	var allowed, denied []any
-	for _, policy := range templateOf(t, "custom").all("AWS::IAM::Policy") {
-		if roles, _ := policy.at("Roles").([]any); show(roles[0]) != "${FixedSenderRole}" {
-			continue
-		}
-		statements, _ := policy.at("PolicyDocument", "Statement").([]any)
-		for _, s := range statements {
-			statement, _ := s.(map[string]any)
-			actions, _ := statement["Action"].([]any)
-			if len(actions) == 0 || !strings.HasPrefix(show(actions[0]), "ec2:") {
+	for role, function := range map[string]string{"${FixedSenderRole}": "sender-fixed", "${PrivateSenderRole}": "sender-private"} {
+		var allowed, denied []any
+		for _, policy := range templateOf(t, "allocated").all("AWS::IAM::Policy") {
+			if roles, _ := policy.at("Roles").([]any); show(roles[0]) != role {
 				continue
 			}
-			if statement["Effect"] == "Deny" {
-				denied = actions
-				if condition := show(statement["Condition"]); !strings.Contains(condition, "lambda:SourceFunctionArn") || !strings.Contains(condition, "sender-fixed") {
-					t.Errorf("the denial has the condition %s; want the function's own code", condition)
+			statements, _ := policy.at("PolicyDocument", "Statement").([]any)
+			for _, s := range statements {
+				statement, _ := s.(map[string]any)
+				actions, _ := statement["Action"].([]any)
+				if len(actions) == 0 || !strings.HasPrefix(show(actions[0]), "ec2:") {
+					continue
 				}
-				continue
+				if statement["Effect"] == "Deny" {
+					denied = actions
+					if condition := show(statement["Condition"]); !strings.Contains(condition, "lambda:SourceFunctionArn") || !strings.Contains(condition, function) {
+						t.Errorf("the denial has the condition %s; want the function's own code", condition)
+					}
+					continue
+				}
+				allowed = actions
 			}
-			allowed = actions
 		}
-	}
-	if diff := cmp.Diff(allowed, denied); diff != "" || len(allowed) == 0 {
-		t.Errorf("allowed to Lambda (-) and denied to the code (+):\n%s", diff)
+		if diff := cmp.Diff(allowed, denied); diff != "" || len(allowed) == 0 {
+			t.Errorf("allowed to Lambda (-) and denied to the code (+):\n%s", diff)
+		}
 	}
 }
 

@@ -121,6 +121,7 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 	}
 	all["crowded"] = template{refused: err}
 	allocated := customised()
+	allocated.Private = privateNetwork()
 	allocated.Name, allocated.FixedAllocations = "allocated", []Allocation{{"eipalloc-0a", "198.51.100.7"}, {"eipalloc-0b", "198.51.100.8"}}
 	own, err := NewStack(awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)}), Props{Environment: allocated, Dist: dir, Settings: []string{"FIXED", "FIXED_ALLOCATIONS"}})
 	if err != nil {
@@ -155,6 +156,26 @@ func newDist() (string, error) {
 }
 
 const acmeProfiles = `{"acme":{"signed":"{timestamp}.{body}","algorithm":"sha256","encoding":"hex","key":"text","headers":{"X-Acme":"t={timestamp} {signature}"}}}`
+
+const privateList = `[{"cidrs":["10.20.0.0/16","fd12:3456::/48"],"hosts":["corp.example.com"],"ports":[443,9443]},{"cidrs":["10.20.0.0/16"],"ports":[443],"tenants":["acme"]}]`
+
+// corpCA is an authority of the operator's.
+const corpCA = `-----BEGIN CERTIFICATE-----
+MIIBdDCCARugAwIBAgIUCd3cZVDqUyo+n+5KGtpMucbyB98wCgYIKoZIzj0EAwIw
+DzENMAsGA1UEAwwEY29ycDAgFw0yNjExMjkxMTQxMTVaGA8yMTI2MTEwNTExNDEx
+NVowDzENMAsGA1UEAwwEY29ycDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABFUy
+sFc5zu/VmV2IfFltp6OpPlTVsn1lv51qW2dPi7Wv5Ullv+/fsW7ONdkT+P8JmS+B
+lD2duQQ8QNyKnKwZ1FyjUzBRMB0GA1UdDgQWBBSKJNF3juOUmyPiu8M7yjxlU0Mr
+yDAfBgNVHSMEGDAWgBSKJNF3juOUmyPiu8M7yjxlU0MryDAPBgNVHRMBAf8EBTAD
+AQH/MAoGCCqGSM49BAMCA0cAMEQCICmEGlid4pJBWBG6aZcu/0WqyJ8t/lpGR1Jr
+EU52hbfvAiBTXelWhHpGOTFsl0NBcUwlFPNLamG8uDvDLqxRZVzOmQ==
+-----END CERTIFICATE-----
+`
+
+// privateNetwork is a network of the operator. A release with all other settings has no room for a list.
+func privateNetwork() Private {
+	return Private{Allow: privateList, CA: corpCA, VPC: "vpc-0a1b2c3d", Subnets: []string{"subnet-0a1b2c3d", "subnet-4e5f6a7b"}}
+}
 
 // customised is an environment with all optional settings. every does not
 // return this environment.

@@ -49,6 +49,7 @@ func (e Environment) Validate() error {
 	f.add(!local && strings.HasPrefix(e.SignIn.Issuer, "http:"), "the issuer %q of the sign-in is not https", e.SignIn.Issuer)
 	e.Events.check(&f)
 	e.checkSenders(&f)
+	e.Private.check(&f)
 	e.checkConcurrency(&f)
 	if e.AlarmEmail != "" {
 		address, err := mail.ParseAddress(e.AlarmEmail)

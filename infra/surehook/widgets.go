@@ -180,6 +180,9 @@ func senderRow(p plan) []Widget {
 		if sender := p.Functions.Fixed.Sender; sender != nil {
 			all = append(all, labelled("fixed addresses", sender.Metric(&name, options("Sum", metricPeriod))))
 		}
+		if sender := p.Functions.Private; sender != nil {
+			all = append(all, labelled("private network", sender.Metric(&name, options("Sum", metricPeriod))))
+		}
 		return all
 	}
 	counts := func(name string) metrics {

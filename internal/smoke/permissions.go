@@ -150,7 +150,7 @@ func (g grants) dropSettings(stack string) {
 		resource, _, _ := strings.Cut(on, conditional)
 		parsed, err := arn.Parse(resource)
 		function, isFunction := strings.CutPrefix(parsed.Resource, "function:")
-		ours := err == nil && parsed.Service == "lambda" && isFunction && (function == names.Sender(stack) || function == names.FixedSender(stack))
+		ours := err == nil && parsed.Service == "lambda" && isFunction && (function == names.Sender(stack) || function == names.FixedSender(stack) || function == names.PrivateSender(stack))
 		theirs := err == nil && parsed.Service == "iam" && parsed.AccountID == "*" && strings.HasPrefix(parsed.Resource, "role/") && parsed.Resource != "role/*"
 		if ours && slices.Equal(actions, []string{"lambda:InvokeFunction"}) || theirs && slices.Equal(actions, []string{"sts:AssumeRole"}) {
 			delete(g, on)

@@ -39,7 +39,7 @@ func (s *session) concurrency(ctx context.Context) (string, error) {
 	}
 	var t takes
 	for _, name := range s.deployment.physical("AWS::Lambda::Function") {
-		if err := t.add(ctx, client, name, strings.HasSuffix(name, names.FixedSender(""))); err != nil {
+		if err := t.add(ctx, client, name, strings.HasSuffix(name, names.FixedSender("")) || strings.HasSuffix(name, names.PrivateSender(""))); err != nil {
 			return "", err
 		}
 	}
@@ -69,7 +69,7 @@ func (t *takes) add(ctx context.Context, client *lambda.Client, name string, sen
 	t.reserved += reserved
 	switch {
 	case sender:
-		t.sender = reserved == 0
+		t.sender = t.sender || reserved == 0
 	case reserved > 0:
 		t.floors++
 	}
@@ -87,7 +87,7 @@ func judgeConcurrency(free int, t takes) error {
 		return fmt.Errorf("the account has %d unreserved concurrent executions; the queues may take %d and the API needs %d: raise the quota \"Concurrent executions\" of Lambda", free, t.queues, api)
 	}
 	if t.sender && free < t.queues+apiFunctions+t.attempts {
-		return fmt.Errorf("the function of the fixed addresses has no ceiling and may take %d concurrent executions at the same time; the account has %d unreserved: set Concurrency.FixedSender", t.attempts, free)
+		return fmt.Errorf("a function of fixed addresses or of the private network has no ceiling and may take %d concurrent executions at the same time; the account has %d unreserved: set Concurrency.FixedSender", t.attempts, free)
 	}
 	return nil
 }

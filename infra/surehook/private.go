@@ -1,0 +1,146 @@
+package surehook
+
+import (
+	"regexp"
+	"time"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/jsii-runtime-go"
+
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/private"
+)
+
+// Private is a network with receivers that only the operator's own networks reach, for the field
+// egress of endpoints. The zero Private is none.
+type Private struct {
+	// Allow is the JSON of the allow-list, see package internal/rule/private, at most 900 bytes.
+	Allow string
+	// CA is the PEM of authorities that the receivers' certificates may have, beside the public
+	// ones, at most 3,000 bytes.
+	CA string
+	// Subnets are those of the sender, in VPC. Without them the stack makes a VPC with subnets in two
+	// zones, without a way out, for a peering or a transit gateway.
+	Subnets []string
+	VPC     string
+	// Groups are security groups of the sender, in place of the one that lets out to the list alone.
+	Groups []string
+}
+
+const (
+	privateName  = "sender-private"
+	privateRange = "10.255.252.0/24" // of a VPC that the stack makes
+	maxPrivateCA = 3000              // of 4 KB for all variables of the function
+)
+
+var (
+	vpcID    = regexp.MustCompile(`^vpc-([0-9a-f]{8}|[0-9a-f]{17})$`)
+	subnetID = regexp.MustCompile(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`)
+	groupID  = regexp.MustCompile(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`)
+)
+
+// newPrivate makes the sender in the private network; nil in an environment without one.
+func newPrivate(p plan) awslambda.Function {
+	network := p.Environment.Private
+	if network.Allow == "" {
+		return nil
+	}
+	list, _ := private.Parse([]byte(network.Allow)) // by Validate
+	subnets, vpc := jsii.Strings(network.Subnets...), &network.VPC
+	if len(network.Subnets) == 0 {
+		made := awsec2.NewVpc(p.Construct, jsii.String("PrivateNetwork"), &awsec2.VpcProps{
+			MaxAzs: number(mostZones), NatGateways: number(0), IpAddresses: awsec2.IpAddresses_Cidr(jsii.String(privateRange)),
+			SubnetConfiguration:          &[]*awsec2.SubnetConfiguration{{Name: jsii.String("Sender"), SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}},
+			RestrictDefaultSecurityGroup: jsii.Bool(false), // which would be one more function
+		})
+		awscdk.Tags_Of(made).Add(jsii.String("Name"), jsii.String(p.Prefix+"-private"), &awscdk.TagProps{Priority: number(300)})
+		vpc, subnets = made.VpcId(), made.SelectSubnets(&awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}).SubnetIds
+	}
+	groups := jsii.Strings(network.Groups...)
+	if len(network.Groups) == 0 {
+		groups = &[]*string{awsec2.NewCfnSecurityGroup(p.Construct, jsii.String("PrivateGroup"), &awsec2.CfnSecurityGroupProps{
+			VpcId: vpc, GroupDescription: jsii.String("Requests of the sender " + names.PrivateSender(p.Prefix)), SecurityGroupEgress: ruledOut(list),
+		}).AttrGroupId()}
+	}
+	p.settings.Private, p.settings.PrivateCA = network.Allow, network.CA
+	sender := newFunction(p.Construct, "PrivateSender", p, functionProps{
+		name: privateName, folder: senderName, timeout: senderTimeout, memory: senderMemory,
+		grant: grantNetwork(names.PrivateSender(p.Prefix)), reserved: p.Environment.Concurrency.FixedSender,
+	})
+	cfnOf[awslambda.CfnFunction](sender).SetVpcConfig(&awslambda.CfnFunction_VpcConfigProperty{
+		SubnetIds: subnets, SecurityGroupIds: groups, Ipv6AllowedForDualStack: jsii.Bool(overIPv6(list)),
+	})
+	return sender
+}
+
+// ruledOut returns the rules of a security group that lets out to the list alone. DNS by the resolver
+// of the VPC needs none.
+func ruledOut(list private.List) *[]any {
+	var rules []any
+	for _, target := range list.Targets() {
+		cidr := jsii.String(target.CIDR.String())
+		rule := &awsec2.CfnSecurityGroup_EgressProperty{
+			IpProtocol: jsii.String("tcp"), FromPort: number(int(target.Port)), ToPort: number(int(target.Port)), CidrIp: cidr, Description: jsii.String("receivers"),
+		}
+		if target.CIDR.Addr().Is6() {
+			rule.CidrIp, rule.CidrIpv6 = nil, cidr
+		}
+		rules = append(rules, rule)
+	}
+	return &rules
+}
+
+func overIPv6(list private.List) bool {
+	for _, target := range list.Targets() {
+		if target.CIDR.Addr().Is6() {
+			return true
+		}
+	}
+	return false
+}
+
+// check reports a list that the sender would refuse, and a half of a network.
+func (n Private) check(f *faults) {
+	list, err := private.Parse([]byte(n.Allow))
+	f.add(err != nil, "private receivers: %w", err)
+	f.add(len(n.Allow) > maxSetting, "the list of private receivers has %d bytes, and %d is the most", len(n.Allow), maxSetting)
+	f.add(n.Allow == "" && (n.CA != "" || n.VPC != "" || len(n.Subnets)+len(n.Groups) > 0), "a private network needs the list of its receivers")
+	f.add(len(n.CA) > maxPrivateCA, "the authorities of private receivers have %d bytes, and %d is the most", len(n.CA), maxPrivateCA)
+	if n.CA != "" {
+		_, wrong := hook.NewTLS("ca", hook.Material{CA: n.CA}, time.Time{})
+		for _, field := range wrong {
+			f.add(true, "the authorities of private receivers: the file %s", field.Message)
+		}
+	}
+	f.add(len(n.Subnets) == 0 && (n.VPC != "" || len(n.Groups) > 0), "a VPC and security groups of private receivers need subnets")
+	f.add(len(n.Subnets) == 0 && overIPv6(list), "private receivers over IPv6 need dual-stack subnets of yours")
+	f.add(len(n.Subnets) > 0 && (n.VPC != "") == (len(n.Groups) > 0), "the private subnets need either their VPC or security groups of yours")
+	f.add(n.VPC != "" && !vpcID.MatchString(n.VPC), "%q is not a VPC, such as vpc-0a1b2c3d", n.VPC)
+	for _, subnet := range n.Subnets {
+		f.add(!subnetID.MatchString(subnet), "%q is not a subnet, such as subnet-0a1b2c3d", subnet)
+	}
+	for _, group := range n.Groups {
+		f.add(!groupID.MatchString(group), "%q is not a security group, such as sg-0a1b2c3d", group)
+	}
+}
+
+// privateSuppressions returns the accepted findings of the private network.
+func privateSuppressions(env Environment) []suppression {
+	if env.Private.Allow == "" {
+		return nil
+	}
+	all := []suppression{{
+		path: "PrivateSenderRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
+		reason: "EC2 knows no resource of a network interface before it exists. The code of the function is denied these actions.",
+	}}
+	if len(env.Private.Subnets) == 0 {
+		all = append(all, suppression{
+			path: "PrivateNetwork", rule: "AwsSolutions-VPC7",
+			reason: "The log of deliver names every request of this network. Flow logs would repeat the log, and cost money for each request.",
+		})
+	}
+	return all
+}
