@@ -36,17 +36,20 @@
 //
 //	parked delivery older than max_age   delivery becomes dead (expired) in every state
 //	endpoint deleted                     cancel the parked deliveries
+//	more than one check can end          check again at once
 //	open, cooldown or throttle not over  check again afterwards
 //	half-open, throttle not over         check again afterwards
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
 //	paused or disabled                   check again before the oldest expires, in an hour at most
+//	closed, released in slots            send a delivery through each free slot, after a throttle:
+//	                                     see package admit
+//	closed, sheds                        check again when nothing was judged for ten minutes; the
+//	                                     gate asks for a check as soon as it sheds no more
+//	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the fewest
+//	                                     attempts first, after a throttle, and schedule the next
 //	half-open, lease held                check again when the lease ends
 //	open or half-open, probe due         send the task of a parked delivery, as the probe:
 //	                                     the gate gives the lease to the task on arrival
-//	closed, throttle not over            check again afterwards
-//	closed, needs slots or has a rate    send a delivery through each free slot: see package admit
-//	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the
-//	                                     fewest attempts first, and schedule the next wave
 //
 // An endpoint moves through these stages:
 //

@@ -69,7 +69,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	if !o.requested && a.probe == "" {
 		return r
 	}
-	settings := circuit.Settings{CircuitSettings: a.endpoint.Circuit.WithDefaults(), Slow: r.Review.Fragile}
+	settings := circuit.Settings{CircuitSettings: a.endpoint.Circuit.WithDefaults(), Fragile: r.Review.Fragile}
 	before := r
 	switch {
 	case a.test:

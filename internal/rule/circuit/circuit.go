@@ -25,12 +25,12 @@ func (s State) String() string {
 type Settings struct {
 	hook.CircuitSettings
 
-	Slow bool // the endpoint is slow: the threshold is at most SlowFailures
+	Fragile bool // the review found the endpoint so slow that FragileFailures open it; see review.Flags
 }
 
-// SlowFailures caps the threshold of failures in a row for a slow endpoint, because each of its
-// failures occupies a function for longer.
-const SlowFailures = 3
+// FragileFailures caps the threshold of failures in a row for a fragile endpoint, because each of
+// its failures occupies a function for longer.
+const FragileFailures = 3
 
 // Window is the rolling window of the failure rate.
 const Window = 10 * time.Minute
@@ -80,9 +80,10 @@ type Counts struct {
 // circuit. Results from another generation, or for a circuit that is not closed, change
 // nothing. Results of probes go to Probed.
 //
-// A failure counts as one more in the row only if its attempt was admitted after the row's
-// first failure was stored. Attempts that were in flight together say no more than one of them:
-// several may be of an event type that always fails, while others succeed.
+// The failures of one batch count each. After the row's first failures were stored, a further
+// failure counts only if its attempt was admitted afterwards. Attempts of several batches that
+// were in flight together say no more than one of them: several may be of an event type that
+// always fails, while others succeed.
 func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings, now time.Time) Circuit {
 	if c.State != Closed || c.Generation != admitted.Generation {
 		return c

@@ -56,8 +56,8 @@ func halfOpen() circuit.Circuit {
 func TestCircuit_Settled(t *testing.T) {
 	t.Parallel()
 
-	slow, every := settings, settings
-	slow.Slow = true
+	fragile, every := settings, settings
+	fragile.Fragile = true
 	every.Rate = 1
 	of := func(c circuit.Circuit, row int) circuit.Circuit {
 		c.Row = row
@@ -120,9 +120,9 @@ func TestCircuit_Settled(t *testing.T) {
 		{name: "a success in flight before the first resets the count", from: failing(4), results: circuit.Results{Alive: true}, window: circuit.Counts{OK: 9}, earlier: 1, gen: 3, settings: settings, want: closed(0)},
 		{name: "the first failure counts whenever admitted", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 1}, earlier: 5, gen: 3, settings: settings, want: begun(closed(0), 1, 5)},
 		{name: "failures of a record from before count", from: closed(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 5}, gen: 3, settings: settings, want: opened(5)},
-		{name: "a slow endpoint opens at the third", from: of(failing(2), 3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: slow, want: opened(3)},
-		{name: "a slow endpoint does not at the second", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: slow, want: failing(2)},
-		{name: "a slow endpoint's row begins with fewer", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 60, Failed: 1}, gen: 3, settings: slow, want: begun(closed(0), 1, 3)},
+		{name: "a fragile endpoint opens at the third", from: of(failing(2), 3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: fragile, want: opened(3)},
+		{name: "a fragile endpoint does not at the second", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: fragile, want: failing(2)},
+		{name: "a fragile endpoint's row begins with fewer", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 60, Failed: 1}, gen: 3, settings: fragile, want: begun(closed(0), 1, 3)},
 		{name: "nine of ten shed", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(shedding(20, 0), 1, 13)},
 		{name: "eight of ten are luck", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: begun(closed(0), 1, 12)},
 		{name: "700 of 1,000 shed a third", from: closed(0), results: circuit.Results{Alive: true, Passed: 2}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 2)},

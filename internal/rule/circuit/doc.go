@@ -55,11 +55,12 @@
 //
 // # Failures in a row
 //
-// Failures in a row are the first failure, and those of attempts that were admitted after the
-// first one was stored, without a success between them. Attempts in flight together count once:
-// each of five slots may hold a delivery that always fails, while many others succeed. So with 5
-// configured failures, an outage of a healthy endpoint with n attempts in flight is found after at
-// most n + 4 failures. For a slow endpoint, at most 3 are required. An endpoint without any
+// Failures in a row are the failures of the batch that stored the first one, and those of attempts
+// that were admitted afterwards, without a success between them. The failures of other batches that
+// were in flight meanwhile do not count: each of five slots may hold a delivery that always fails,
+// while many others succeed. So with 5 configured failures, an outage of a healthy endpoint with n
+// attempts in flight is found after at most n + 4 failures. For an endpoint that a review found
+// fragile, at most 3 are required; its speed class makes no difference. An endpoint without any
 // success within ten minutes also opens by the number of its attempts (Settings.Minimum).
 //
 // An endpoint that fails now and then has rows of failures by chance. If p is its failure rate,

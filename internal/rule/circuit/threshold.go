@@ -3,8 +3,8 @@ package circuit
 import "math"
 
 func (s Settings) threshold() int {
-	if s.Slow {
-		return min(s.Failures, SlowFailures)
+	if s.Fragile {
+		return min(s.Failures, FragileFailures)
 	}
 	return s.Failures
 }
