@@ -56,7 +56,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "slots are not handed over", file: "internal/delivery/admit/claim.go", row: "limited backlog",
-			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.ended) > 0 {",
+			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.freed) > 0 {",
 		},
 		{
 			rule: "the last slot asks for no check", file: "internal/delivery/admit/slots.go", test: "internal/delivery/admit TestHandOver_LastSlot",

@@ -289,8 +289,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "only the leader of a failed request is settled", file: "internal/delivery/deliver/request.go", by: []check{checkLost, checkLate},
-			old: "own.run(j, func() (admission.Result, error) { return",
-			bug: "own.run(j, func() (admission.Result, error) {\n\t\t\tif j != leader && made[i].Outcome.Status/100 != 2 {\n\t\t\t\treturn admission.Result{}, nil\n\t\t\t}\n\t\t\treturn",
+			old: "done.run(j, func() (admission.Result, error) { return",
+			bug: "done.run(j, func() (admission.Result, error) {\n\t\t\tif j != leader && made[i].Outcome.Status/100 != 2 {\n\t\t\t\treturn admission.Result{}, nil\n\t\t\t}\n\t\t\treturn",
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},

@@ -21,7 +21,7 @@ type claim struct {
 	endpoint hook.Endpoint
 	record   admission.Record
 	parked   []hook.Delivery // parked just now: the index may not list them yet
-	ended    []admission.Held
+	freed    []admission.Held
 	answers  []admission.Answer
 	last     time.Time         // see Freed
 	failed   bool              // see Freed
@@ -49,7 +49,7 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 			return c.limits, false, nil // the response to the write was lost
 		}
 		now := c.Now()
-		c.limits = before.Live(now).End(c.ended...)
+		c.limits = before.Live(now).End(c.freed...)
 		for _, answer := range c.answers {
 			c.limits = c.limits.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
 		}
@@ -102,7 +102,7 @@ func (c *claim) listOnce(ctx context.Context) ([]hook.Delivery, error) {
 		return listed, nil
 	}
 	limit := len(c.limits.Leases) + choice
-	if len(c.ended) == 0 {
+	if len(c.freed) == 0 {
 		limit = page
 	}
 	return c.list(ctx, limit)

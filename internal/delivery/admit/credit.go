@@ -44,13 +44,13 @@ func (c *credits) earn(id hook.EndpointID, n int, now time.Time) {
 	}
 	if len(c.all) >= maxCredits {
 		for id, old := range c.all {
-			if old.ended(now) {
+			if old.over(now) {
 				delete(c.all, id)
 			}
 		}
 	}
 	old := c.all[id]
-	if old.ended(now) {
+	if old.over(now) {
 		old = credit{}
 	}
 	c.all[id] = credit{old.Earn(n), now}
@@ -62,7 +62,7 @@ func (c *credits) forgive(id hook.EndpointID, late int, now time.Time) (left int
 	defer c.mu.Unlock()
 
 	old, known := c.all[id]
-	if !known || old.ended(now) {
+	if !known || old.over(now) {
 		return late
 	}
 	old.Credit, left = old.Forgive(late)
@@ -70,4 +70,4 @@ func (c *credits) forgive(id hook.EndpointID, late int, now time.Time) (left int
 	return left
 }
 
-func (c credit) ended(now time.Time) bool { return now.Sub(c.at) > creditFor }
+func (c credit) over(now time.Time) bool { return now.Sub(c.at) > creditFor }

@@ -99,7 +99,7 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 	if len(f.Held) == 0 {
 		return nil
 	}
-	c := claim{Slots: s, ended: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
+	c := claim{Slots: s, freed: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
 	if f.Endpoint != nil {
 		c.endpoint = *f.Endpoint
 	}

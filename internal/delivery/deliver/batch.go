@@ -111,7 +111,6 @@ func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Snapshot) {
 	jobs = d.recordReplays(ctx, readable(jobs, &snapshot), snapshot)
 	now := d.Now()
-	done := &ended{all: make([]*job, 0, len(jobs))}
 	byEndpoint := make(map[hook.EndpointID][]*job)
 	for _, j := range jobs {
 		id := j.Task.Delivery.Endpoint
@@ -119,10 +118,10 @@ func (d *Deliverer) processLoaded(ctx context.Context, jobs []*job, snapshot Sna
 	}
 	endpoints := slices.Collect(maps.Values(byEndpoint))
 	parallel.Each(len(endpoints), len(endpoints), func(i int) error {
-		d.process(ctx, endpoints[i], &snapshot, now, done)
+		d.process(ctx, endpoints[i], &snapshot, now)
 		return nil // each job holds its own error
 	})
-	d.logMetrics(ctx, done.all)
+	d.logMetrics(ctx, jobs)
 }
 
 // readable fails the jobs whose records could not all be read, and returns the others.

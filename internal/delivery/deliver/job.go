@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"surehook.example/surehook/internal/delivery/admit"
+	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/settlement"
@@ -22,6 +23,12 @@ type job struct {
 // ended returns what became of the task, for the gate.
 func (j *job) ended() admit.Ended {
 	return admit.Ended{Task: j.Task, Verdict: j.verdict, Delivery: j.Delivery, Result: j.result, Failed: j.err != nil}
+}
+
+// run calls f for the job, which ends with the result and the error.
+func (j *job) run(f func() (admission.Result, error)) {
+	defer parallel.Recover(&j.err)
+	j.result, j.err = f()
 }
 
 // failAll fails the jobs with the error, so that their messages come again.

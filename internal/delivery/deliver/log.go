@@ -71,8 +71,8 @@ func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
 
 // logMetrics writes the metrics of a batch: one line with the totals and the first class of
 // attempts, and one line for each further class. Most batches have one.
-func (d *Deliverer) logMetrics(ctx context.Context, all []*job) {
-	if d.Metrics.Environment == "" || len(all) == 0 {
+func (d *Deliverer) logMetrics(ctx context.Context, jobs []*job) {
+	if d.Metrics.Environment == "" || len(jobs) == 0 {
 		return
 	}
 	var (
@@ -81,7 +81,7 @@ func (d *Deliverer) logMetrics(ctx context.Context, all []*job) {
 		took, latencies []time.Duration
 		retried         int
 	)
-	for _, j := range all {
+	for _, j := range jobs {
 		r := j.result
 		if r.Class == 0 && r.State == 0 {
 			continue

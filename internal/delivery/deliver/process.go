@@ -16,11 +16,11 @@ import (
 // process takes the tasks of one endpoint down the way: those that are decided, and those that ask
 // the gate. Groups ask one after the other, because groups that ask at the same time would compete
 // for the endpoint's limits.
-func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time, done *ended) {
+func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) {
 	decided, due := d.judge(ctx, jobs, snapshot, now)
 	var others sync.WaitGroup
 	defer others.Wait()
-	others.Go(func() { d.processDecided(ctx, decided, done) })
+	others.Go(func() { d.processDecided(ctx, decided) })
 	var groups []*group
 	for _, members := range groupsOf(due) {
 		g, err := d.admit(ctx, members, snapshot)
@@ -31,15 +31,15 @@ func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot
 		groups = append(groups, g)
 	}
 	parallel.Each(len(groups), len(groups), func(i int) error {
-		d.processGroup(ctx, groups[i], done)
+		d.processGroup(ctx, groups[i])
 		return nil // each job holds its own error
 	})
 }
 
 // processDecided takes the steps of tasks that need not ask, and gives back what they hold.
-func (d *Deliverer) processDecided(ctx context.Context, jobs []*job, done *ended) {
+func (d *Deliverer) processDecided(ctx context.Context, jobs []*job) {
 	parallel.Each(len(jobs), len(jobs), func(i int) error {
-		done.run(jobs[i], func() (admission.Result, error) { return d.take(ctx, jobs[i]) })
+		jobs[i].run(func() (admission.Result, error) { return d.take(ctx, jobs[i]) })
 		return nil // each job holds its own error
 	})
 	for _, j := range jobs {
@@ -97,25 +97,20 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 }
 
 // processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held.
-func (d *Deliverer) processGroup(ctx context.Context, g *group, done *ended) {
-	own := ended{all: make([]*job, 0, len(g.jobs))}
+func (d *Deliverer) processGroup(ctx context.Context, g *group) {
+	done := ends{tasks: make([]admit.Ended, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)
 	open := d.Attempts.Opener(ctx, g.Endpoint)
 	n := len(requests) + len(rest)
 	parallel.Each(n, n, func(i int) error {
 		if i < len(rest) {
-			own.run(rest[i], func() (admission.Result, error) { return d.take(ctx, rest[i]) })
+			done.run(rest[i], func() (admission.Result, error) { return d.take(ctx, rest[i]) })
 		} else {
-			g.Watch(func() { d.attempt(ctx, requests[i-len(rest)], open, &own) })
+			g.Watch(func() { d.attempt(ctx, requests[i-len(rest)], open, &done) })
 		}
 		return nil // each job holds its own error
 	})
-	done.add(own.all...)
-	all := make([]admit.Ended, len(own.all))
-	for i, j := range own.all {
-		all[i] = j.ended()
-	}
-	d.logDone(ctx, g.Record.Endpoint, d.Gate.Done(ctx, g.Permits, all))
+	d.logDone(ctx, g.Record.Endpoint, d.Gate.Done(ctx, g.Permits, done.tasks))
 }
 
 // take takes the step of one job that makes no attempt.

@@ -52,7 +52,7 @@ const settleTogether = 20
 //
 // After a crash, the tasks that were not settled come again and are sent in a new request,
 // perhaps with other members: the receiver recognises the events by their ids.
-func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opener, own *ended) {
+func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opener, done *ends) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.verdict.Lease.Key != "" }))]
 	members := make([]*subject, len(jobs))
 	for i, j := range jobs {
@@ -65,12 +65,12 @@ func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opene
 		return err
 	}()
 	if err != nil {
-		own.fail(jobs, err)
+		done.fail(jobs, err)
 		return
 	}
 	parallel.Each(len(jobs), settleTogether, func(i int) error {
 		j := jobs[i]
-		own.run(j, func() (admission.Result, error) { return d.settleAttempt(ctx, &j.subject, made[i]) })
+		done.run(j, func() (admission.Result, error) { return d.settleAttempt(ctx, &j.subject, made[i]) })
 		return nil // each job holds its own error
 	})
 }

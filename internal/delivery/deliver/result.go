@@ -5,8 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
-	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -51,28 +51,29 @@ func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) admi
 	return r
 }
 
-// ended collects the jobs of a batch, or of a group, in the order of their ends.
-type ended struct {
-	mu  sync.Mutex
-	all []*job
+// ends are the tasks of a group in the order of their ends, by which the circuit judges them.
+type ends struct {
+	mu    sync.Mutex
+	tasks []admit.Ended
 }
 
-// run calls f for the job, which ends with the result and the error.
-func (e *ended) run(j *job, f func() (admission.Result, error)) {
-	defer e.add(j)
-	defer parallel.Recover(&j.err)
-	j.result, j.err = f()
+// run runs f for the job, whose task then ends.
+func (e *ends) run(j *job, f func() (admission.Result, error)) {
+	j.run(f)
+	e.add(j)
 }
 
 // fail ends the jobs with the error, so that their messages come again.
-func (e *ended) fail(jobs []*job, err error) {
+func (e *ends) fail(jobs []*job, err error) {
 	failAll(jobs, err)
 	e.add(jobs...)
 }
 
-func (e *ended) add(jobs ...*job) {
+func (e *ends) add(jobs ...*job) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 
-	e.all = append(e.all, jobs...)
+	for _, j := range jobs {
+		e.tasks = append(e.tasks, j.ended())
+	}
 }
