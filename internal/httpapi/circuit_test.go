@@ -93,8 +93,8 @@ func TestCircuit_state(t *testing.T) {
 			if err := b.store.SaveCircuit(t.Context(), r); err != nil {
 				t.Fatalf("SaveCircuit = %v", err)
 			}
-			limits := admission.Limits{Leases: map[string]admission.Lease{"dlv_1": {Nonce: "n", Until: now.Add(admission.LeaseFor)}}}
-			if err := b.store.ChangeLimits(t.Context(), id, admission.Limits{}, limits, 1); err != nil {
+			limits := admission.Limits{Most: 1, Leases: map[string]admission.Lease{"dlv_1": {Nonce: "n", Until: now.Add(admission.LeaseFor)}}}
+			if err := b.store.ChangeLimits(t.Context(), id, admission.Limits{}, limits); err != nil {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			w := b.do(t, reader, "GET", endpoints+"/"+string(id), "")

@@ -83,6 +83,7 @@ func noRecord() map[string]string {
 	return map[string]string{
 		"hook.Endpoint.Headers":       "of requests only",
 		"hook.Endpoint.TenantVersion": "of writes only",
+		"admission.Limits.Most":       "of writes only",
 		"hook.Auth.Secret":            "of requests only",
 		"hook.TLS.Material":           "an item of its own",
 		"hook.Material.Key":           "of requests only",

@@ -186,6 +186,7 @@ func circuits() []admission.Record {
 
 func limits(key string) admission.Limits {
 	return admission.Limits{
+		Most: 2,
 		Leases: map[string]admission.Lease{
 			key:       {Nonce: "task", Until: at(40), Run: "run"},
 			key + "_": {Nonce: "other", Until: at(41)},

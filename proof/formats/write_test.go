@@ -111,8 +111,8 @@ func writeCircuits(t *testing.T, s *memory.Store, ok func(error)) {
 	for _, r := range circuits() {
 		ok(s.SaveCircuit(ctx, r))
 	}
-	ok(s.ChangeLimits(ctx, first, noLimits(), limits("order_1"), 10))
-	ok(s.ChangeShares(ctx, tenant, noLimits(), limits("dlv_1_1_token"), 10))
+	ok(s.ChangeLimits(ctx, first, noLimits(), limits("order_1")))
+	ok(s.ChangeShares(ctx, tenant, noLimits(), limits("dlv_1_1_token")))
 	_, err := s.Count(ctx, tenant, first, counts(), at(45))
 	ok(err)
 	for n := range 3 {

@@ -52,11 +52,11 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/admit/claim.go", test: "internal/delivery/admit TestHandOver_ClaimsTheEndedSlots",
-			old: "free := c.width(now) - len(c.limits.Leases)", bug: "free := c.width(now)",
+			old: "if width <= len(next.Leases) ||", bug: "if width += len(next.Leases); width == 0 ||",
 		},
 		{
 			rule: "slots are not handed over", file: "internal/delivery/admit/claim.go", row: "limited backlog",
-			old: "if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {", bug: "if free <= 0 || len(c.freed) > 0 {",
+			old: "if width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {", bug: "if width <= len(next.Leases) || len(c.freed) > 0 {",
 		},
 		{
 			rule: "the last slot asks for no check", file: "internal/delivery/admit/slots.go", test: "internal/delivery/admit TestHandOver_LastSlot",

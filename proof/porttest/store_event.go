@@ -196,9 +196,9 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), time.Time{}, 1); return err },
 		"Overdue":        func() error { _, err := s.Overdue(ctx, hook.StateRetrying, time.Time{}, storeExpiry(), 1); return err },
 		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
-		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, admission.Limits{}, sampleLimits(), 9) },
+		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, admission.Limits{}, atMost(9, sampleLimits())) },
 		"Shares":         func() error { _, err := s.Shares(ctx, "acme"); return err },
-		"ChangeShares":   func() error { return s.ChangeShares(ctx, "acme", admission.Limits{}, sampleLimits(), 9) },
+		"ChangeShares":   func() error { return s.ChangeShares(ctx, "acme", admission.Limits{}, atMost(9, sampleLimits())) },
 		"Count": func() error {
 			_, err := s.Count(ctx, "acme", endpoint.ID, &stats.Counts{Failed: 1}, storeEpoch())
 			return err

@@ -156,7 +156,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 		if shares, err := s.Shares(t.Context(), e.Tenant); err != nil || len(shares.Leases) != 0 {
 			t.Fatalf("Shares(all settled) = %+v, %v; want none", shares, err)
 		}
-		check(t, s.ChangeLimits(t.Context(), e.ID, l, admission.Limits{}, 0))
+		check(t, s.ChangeLimits(t.Context(), e.ID, l, admission.Limits{}))
 	}
 }
 

@@ -40,7 +40,7 @@ func limitsCases() []storeCase {
 					return s.Limits(ctx, hook.EndpointID(id))
 				},
 				change: func(ctx context.Context, id string, before, after admission.Limits, most int) error {
-					return s.ChangeLimits(ctx, hook.EndpointID(id), before, after, most)
+					return s.ChangeLimits(ctx, hook.EndpointID(id), before, atMost(most, after))
 				},
 			})
 		}})
@@ -57,6 +57,12 @@ func sampleLimits() admission.Limits {
 		},
 		Score: -19, ScoreAt: storeEpoch(), Late: 3, LateAt: storeEpoch().Truncate(time.Minute),
 	}
+}
+
+// atMost returns the limits for a write after which there are at most so many leases.
+func atMost(most int, l admission.Limits) admission.Limits {
+	l.Most = most
+	return l
 }
 
 // lease returns the limits with the lease.
@@ -231,11 +237,11 @@ func rateSlotRace(t *testing.T, l limitsOf) {
 
 func sharesAreApart(t *testing.T, s StoreUnderTest) {
 	tenant, id := hook.TenantID("shares-"+hook.NewNonce()), hook.NewEndpointID()
-	check(t, s.ChangeShares(t.Context(), tenant, admission.Limits{}, sampleLimits(), 2))
-	check(t, s.ChangeLimits(t.Context(), id, admission.Limits{}, lease(admission.Limits{}, "dlv_9", "n"), 1))
+	check(t, s.ChangeShares(t.Context(), tenant, admission.Limits{}, atMost(2, sampleLimits())))
+	check(t, s.ChangeLimits(t.Context(), id, admission.Limits{}, atMost(1, lease(admission.Limits{}, "dlv_9", "n"))))
 	got, err := s.Shares(t.Context(), tenant)
 	wantSame(t, "Shares()", sampleLimits(), got, err)
-	wantCode(t, "ChangeShares(a third share of 2)", s.ChangeShares(t.Context(), tenant, got, lease(got, "dlv_3", "n"), 2), hook.CodeConflict)
+	wantCode(t, "ChangeShares(a third share of 2)", s.ChangeShares(t.Context(), tenant, got, atMost(2, lease(got, "dlv_3", "n"))), hook.CodeConflict)
 	got, err = s.Shares(t.Context(), tenant+"x")
 	wantSame(t, "Shares(another tenant)", admission.Limits{}, got, err)
 }

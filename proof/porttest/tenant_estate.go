@@ -70,7 +70,7 @@ func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 	check(t, s.SetTenantLimits(t.Context(), tenant, hook.TenantLimits{EventsPerSecond: 5}))
 	_, err := s.Spend(t.Context(), tenant, hook.NewSpend(hook.SpentEvents, 1, 5, time.Second, storeEpoch()))
 	check(t, err)
-	check(t, s.ChangeShares(t.Context(), tenant, admission.Limits{}, sampleLimits(), 5))
+	check(t, s.ChangeShares(t.Context(), tenant, admission.Limits{}, atMost(5, sampleLimits())))
 	check(t, s.PutDataKey(t.Context(), tenant, []byte("the key of "+tenant)))
 	check(t, s.PutAudit(t.Context(), sampleAudit(tenant, storeEpoch())))
 	return estate
@@ -97,7 +97,7 @@ func furnishEndpoint(t *testing.T, s StoreUnderTest, e hook.Endpoint) {
 	record := sampleRecord(e.ID)
 	record.Tenant, record.Version = e.Tenant, 0
 	check(t, s.SaveCircuit(t.Context(), record))
-	check(t, s.ChangeLimits(t.Context(), e.ID, admission.Limits{}, sampleLimits(), 5))
+	check(t, s.ChangeLimits(t.Context(), e.ID, admission.Limits{}, atMost(5, sampleLimits())))
 	_, err := s.Count(t.Context(), e.Tenant, e.ID, &stats.Counts{OK: 1, Delivered: 1}, storeEpoch())
 	check(t, err)
 	n := sampleNotification(e.ID, "n", storeEpoch())

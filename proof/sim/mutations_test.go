@@ -74,7 +74,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "parked deliveries are never sent in slots", file: "internal/delivery/admit/claim.go", by: []check{checkLate, checkLost},
-			old: "if free <= 0 ||", bug: "if free <= 1000 ||",
+			old: "if width <= len(next.Leases) ||", bug: "if width <= 1000 ||",
 		},
 		{
 			name: "Retry-After is forgotten", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},

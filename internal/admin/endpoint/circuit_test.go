@@ -436,8 +436,8 @@ func TestAdmin_Status(t *testing.T) {
 				want.Gate.ThrottledUntil = time.Time{}
 			}
 			lease := admission.Lease{Nonce: "n", Until: b.now.Add(admission.LeaseFor)}
-			limits := admission.Limits{Leases: map[string]admission.Lease{"dlv_1": lease, "dlv_2": lease}}
-			if err := b.store.ChangeLimits(t.Context(), e.ID, admission.Limits{}, limits, 2); err != nil {
+			limits := admission.Limits{Most: 2, Leases: map[string]admission.Lease{"dlv_1": lease, "dlv_2": lease}}
+			if err := b.store.ChangeLimits(t.Context(), e.ID, admission.Limits{}, limits); err != nil {
 				t.Fatalf("ChangeLimits = %v", err)
 			}
 			b.now = b.now.Add(tt.later)

@@ -56,7 +56,7 @@ func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 		return admission.Lease{Nonce: nonce, Until: epoch.Add(2 * time.Minute)}
 	}
 	stored := admission.Limits{RateSlot: epoch, Rate: 0.5, Leases: map[string]admission.Lease{"dlv_1": lease("n1"), "dlv_2": lease("n2")}}
-	handed := admission.Limits{Leases: map[string]admission.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
+	handed := admission.Limits{Most: 5, Leases: map[string]admission.Lease{"dlv_2": {Nonce: "n2", Until: epoch.Add(3 * time.Minute), Run: "r"}, "dlv_3": lease("n3")}}
 	handed.RateSlot, handed.Rate = stored.RateSlot, stored.Rate
 	handed.Score, handed.ScoreAt, handed.Slots, handed.NarrowedAt = 7, epoch, 9, epoch
 	ended := stored.End(admission.Held{Key: "dlv_1", Lease: lease("n1")})
@@ -71,7 +71,7 @@ func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 		values            map[string]any
 	}{
 		{
-			name: "the first lease writes the map, and is kept a day after its end", after: admission.Limits{Leases: map[string]admission.Lease{"dlv_1": lease("n1")}},
+			name: "the first lease writes the map, and is kept a day after its end", after: admission.Limits{Most: 5, Leases: map[string]admission.Lease{"dlv_1": lease("n1")}},
 			condition: "attribute_not_exists(leases)", update: "SET leases = :leases, expires_at = :expires",
 			values: map[string]any{":leases": map[string]any{"M": map[string]any{"dlv_1": s("1767323165678 n1 ")}}, ":expires": n("1767409565")},
 		},
@@ -113,7 +113,7 @@ func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t)
-			if err := store.ChangeLimits(t.Context(), endpointID, tt.before, tt.after, 5); err != nil {
+			if err := store.ChangeLimits(t.Context(), endpointID, tt.before, tt.after); err != nil {
 				t.Fatal(err)
 			}
 			want := body{

@@ -26,8 +26,8 @@ func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (admission
 }
 
 // ChangeLimits makes one conditional update, or none without a difference.
-func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after admission.Limits, most int) error {
-	return s.changeLimits(ctx, limitsKey(endpoint), "change limits "+string(endpoint), before, after, most)
+func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after admission.Limits) error {
+	return s.changeLimits(ctx, limitsKey(endpoint), "change limits "+string(endpoint), before, after)
 }
 
 // Shares reads one item.
@@ -36,8 +36,8 @@ func (s *Store) Shares(ctx context.Context, tenant hook.TenantID) (admission.Lim
 }
 
 // ChangeShares makes one conditional update, or none without a difference.
-func (s *Store) ChangeShares(ctx context.Context, tenant hook.TenantID, before, after admission.Limits, most int) error {
-	return s.changeLimits(ctx, sharesKey(tenant), "change shares "+string(tenant), before, after, most)
+func (s *Store) ChangeShares(ctx context.Context, tenant hook.TenantID, before, after admission.Limits) error {
+	return s.changeLimits(ctx, sharesKey(tenant), "change shares "+string(tenant), before, after)
 }
 
 func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {
@@ -55,16 +55,16 @@ type limitsUpdate struct {
 	values                  map[string]types.AttributeValue
 }
 
-func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after admission.Limits, most int) error {
+func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after admission.Limits) error {
 	delta := before.To(after)
 	if delta.Empty() {
 		return nil
 	}
-	if len(delta.Added) > 0 && len(delta.Added)-len(delta.Removed) > most { // more leases than slots, even if no other lease is stored
+	if len(delta.Added) > 0 && len(delta.Added)-len(delta.Removed) > after.Most { // more leases than slots, even if no other lease is stored
 		return fmt.Errorf("%s: %w", op, hook.Conflict("more leases than slots"))
 	}
 	u := limitsUpdate{names: make(map[string]string), values: make(map[string]types.AttributeValue)}
-	u.changeLeases(delta, before, most)
+	u.changeLeases(delta, before, after.Most)
 	u.changeCounts(delta, before, after)
 	if last := lastOf(after, delta); !last.IsZero() {
 		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))

@@ -25,8 +25,9 @@ func TestStore_ChangeLimits_ExpressionFits(t *testing.T) {
 		after, _ = after.Reserve(1, epoch)
 		after = after.Begin(admission.Held{Key: fmt.Sprint("claim", i), Lease: admission.Lease{Nonce: "n", Until: epoch.Add(time.Minute)}})
 	}
+	after.Most = hook.MaxMaxInFlight
 	w, store := newWire(t)
-	if err := store.ChangeLimits(t.Context(), endpointID, before, after, hook.MaxMaxInFlight); err != nil {
+	if err := store.ChangeLimits(t.Context(), endpointID, before, after); err != nil {
 		t.Fatal(err)
 	}
 	for _, expression := range []string{"ConditionExpression", "UpdateExpression"} {

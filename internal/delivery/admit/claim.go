@@ -28,34 +28,27 @@ type claim struct {
 	read     *admission.Limits // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
-	limits   admission.Limits // after the claim
-	most     int              // leases of the endpoint, if the claim adds one
+	after    admission.Limits // the limits after the claim
 	rateWait time.Duration    // until the next rate slot, if that is too far away for a claim; otherwise 0
 }
 
 // run writes the claims, and then sends their tasks.
 func (c *claim) run(ctx context.Context) (released int, err error) {
-	limits := c.Slots.limits(func() int { return c.most })
+	table := c.limits()
 	if c.read == nil {
-		read, err := limits.Read(ctx, c.record.Endpoint)
+		read, err := table.Read(ctx, c.record.Endpoint)
 		if err != nil {
 			return 0, err
 		}
 		c.read = &read
 	}
 	var chosen []admission.Claim
-	_, _, err = limits.UpdateFrom(ctx, *c.read, c.record.Endpoint, func(before admission.Limits) (admission.Limits, bool, error) {
+	_, c.after, err = table.UpdateFrom(ctx, *c.read, c.record.Endpoint, func(before admission.Limits) (next admission.Limits, write bool, err error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
-			return c.limits, false, nil // the response to the write was lost
+			return before, false, nil // the response to the write was lost
 		}
-		now := c.Now()
-		c.limits = before.Live(now).End(c.freed...)
-		for _, answer := range c.answers {
-			c.limits = c.limits.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
-		}
-		chosen, err = c.choose(ctx, now)
-		c.most = c.width(now)
-		return c.limits, true, err
+		next, chosen, err = c.choose(ctx, before, c.Now())
+		return next, true, err
 	})
 	if err != nil {
 		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
@@ -63,12 +56,31 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 	return c.send(ctx, chosen)
 }
 
+// choose returns the limits without the freed leases and with the answers, and in the slots that are
+// free then, claims for parked deliveries.
+func (c *claim) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
+	next = before.Live(now).End(c.freed...)
+	for _, answer := range c.answers {
+		next = next.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
+	}
+	width := c.width(next, now)
+	if width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {
+		return next, nil, nil
+	}
+	listed, err := c.listOnce(ctx, len(next.Leases))
+	if err != nil {
+		return next, nil, err
+	}
+	next, chosen, c.rateWait = next.Claim(next.Order(slices.Concat(listed, c.parked), now), width, c.endpoint.RatePerSecond, c.maxWait(now), now)
+	return next, chosen, nil
+}
+
 // width returns through how many slots parked deliveries may be sent now, by the limits.
-func (c *claim) width(now time.Time) int {
+func (c *claim) width(l admission.Limits, now time.Time) int {
 	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
 		return 0
 	}
-	return c.record.SlotsNow(c.limits, c.record.Width(&c.endpoint, now), now)
+	return c.record.SlotsNow(l, c.record.Width(&c.endpoint, now), now)
 }
 
 // maxWait returns how long a claim may wait for a rate slot.
@@ -79,29 +91,14 @@ func (c *claim) maxWait(now time.Time) time.Duration {
 	return maxSlotWait
 }
 
-// choose claims slots for parked deliveries, in the limits, and returns the claims.
-func (c *claim) choose(ctx context.Context, now time.Time) (chosen []admission.Claim, err error) {
-	free := c.width(now) - len(c.limits.Leases)
-	if free <= 0 || !c.record.Waiting && len(c.parked) == 0 {
-		return nil, nil
-	}
-	listed, err := c.listOnce(ctx)
-	if err != nil {
-		return nil, err
-	}
-	candidates := c.limits.Order(slices.Concat(listed, c.parked), now)
-	c.limits, chosen, c.rateWait = c.limits.Claim(candidates, free, c.endpoint.RatePerSecond, c.maxWait(now), now)
-	return chosen, nil
-}
-
 // listOnce returns the prefetched list of parked deliveries the first time, and then reads a
 // new one.
-func (c *claim) listOnce(ctx context.Context) ([]hook.Delivery, error) {
+func (c *claim) listOnce(ctx context.Context, leased int) ([]hook.Delivery, error) {
 	if listed := c.listed; listed != nil {
 		c.listed = nil
 		return listed, nil
 	}
-	limit := len(c.limits.Leases) + choice
+	limit := leased + choice
 	if len(c.freed) == 0 {
 		limit = page
 	}

@@ -27,11 +27,11 @@ func (s *slowStore) Count(ctx context.Context, tenant hook.TenantID, id hook.End
 	return s.Store.Count(ctx, tenant, id, add, at)
 }
 
-func (s *slowStore) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after admission.Limits, most int) error {
+func (s *slowStore) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after admission.Limits) error {
 	if len(after.Leases) < len(before.Leases) {
 		s.ended = time.Now()
 	}
-	return s.Store.ChangeLimits(ctx, id, before, after, most)
+	return s.Store.ChangeLimits(ctx, id, before, after)
 }
 
 func (s *slowStore) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {

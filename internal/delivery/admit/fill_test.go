@@ -283,7 +283,9 @@ func TestFill_MeetsOtherWriters(t *testing.T) {
 			if n++; n <= conflicts {
 				other := w.limits()
 				held := admission.Held{Key: admission.LeaseKey(w.parked[n-1].ID), Lease: admission.Lease{Nonce: "other", Until: start.Add(time.Minute)}}
-				return w.store.ChangeLimits(t.Context(), w.endpoint.ID, other, other.Begin(held), 100)
+				after := other.Begin(held)
+				after.Most = 100
+				return w.store.ChangeLimits(t.Context(), w.endpoint.ID, other, after)
 			}
 			return nil
 		}

@@ -109,13 +109,13 @@ func (k *asking) write(ctx context.Context) error {
 	}
 	if before := k.query.Limits; before != next.Limits {
 		k.query.Limits = nil
-		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits, k.Admission.Slots); err != nil {
+		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits); err != nil {
 			return err
 		}
 	}
 	if before := k.query.Shares; before != next.Shares {
 		k.query.Shares = nil
-		if err := k.Store.ChangeShares(ctx, tenant, *before, *next.Shares, k.Gate.Shares); err != nil {
+		if err := k.Store.ChangeShares(ctx, tenant, *before, *next.Shares); err != nil {
 			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free share
 				k.query.Most = 0
 			}

@@ -21,12 +21,12 @@ type failing struct {
 
 var errRefused = errors.New("the store refuses")
 
-func (s *failing) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after admission.Limits, most int) error {
+func (s *failing) ChangeLimits(ctx context.Context, id hook.EndpointID, before, after admission.Limits) error {
 	if s.n--; s.n != 0 {
-		return s.Store.ChangeLimits(ctx, id, before, after, most)
+		return s.Store.ChangeLimits(ctx, id, before, after)
 	}
 	if s.after {
-		if err := s.Store.ChangeLimits(ctx, id, before, after, most); err != nil {
+		if err := s.Store.ChangeLimits(ctx, id, before, after); err != nil {
 			return err
 		}
 	}

@@ -17,7 +17,7 @@ func (g *Gate) leaveShares(ctx context.Context, tenant hook.TenantID, held ...ad
 	shares := store.Table[hook.TenantID, admission.Limits]{
 		Name: "the tenant's shares", Wait: g.Wait, Read: g.Store.Shares,
 		Write: func(ctx context.Context, tenant hook.TenantID, before, next admission.Limits) (admission.Limits, error) {
-			return next, g.Store.ChangeShares(ctx, tenant, before, next, g.Shares)
+			return next, g.Store.ChangeShares(ctx, tenant, before, next)
 		},
 	}
 	_, _, err := shares.Update(ctx, tenant, func(before admission.Limits) (admission.Limits, bool, error) { return before.End(held...), true, nil })

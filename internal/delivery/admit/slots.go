@@ -106,10 +106,9 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 	if err := c.prefetch(ctx, f); err != nil {
 		return err
 	}
-	record := c.record
 	released, err := c.run(ctx)
-	err = errors.Join(err, s.promote(ctx, record, c.limits))
-	if released > 0 || !record.Backlog() || c.endpoint.Coalesce.On() { // a coalescing endpoint: the breaker sends waves
+	err = errors.Join(err, s.promote(ctx, c.record, c.after))
+	if released > 0 || !c.record.Backlog() || c.endpoint.Coalesce.On() { // a coalescing endpoint: the breaker sends waves
 		return err
 	}
 	// Read the limits again: of two processes that end the last two slots at the same time,
@@ -117,8 +116,8 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 	left, readErr := s.Store.Limits(ctx, f.ID)
 	err = errors.Join(err, readErr)
 	if left.InFlight(s.Now()) == 0 {
-		wait := max(recheck, record.ThrottledUntil.Sub(s.Now()), c.rateWait)
-		err = errors.Join(err, s.enqueueCheck(ctx, record, wait))
+		wait := max(recheck, c.record.ThrottledUntil.Sub(s.Now()), c.rateWait)
+		err = errors.Join(err, s.enqueueCheck(ctx, c.record, wait))
 	}
 	return err
 }

@@ -82,7 +82,9 @@ func (w *slotsBundle) lease(i int, left time.Duration) admission.Held {
 		held.Key = admission.LeaseKey(w.parked[i].ID)
 	}
 	before := w.limits()
-	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, before.Begin(held), 1000); err != nil {
+	after := before.Begin(held)
+	after.Most = 1000
+	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, after); err != nil {
 		w.t.Fatal(err)
 	}
 	return held
@@ -95,7 +97,7 @@ func (w *slotsBundle) open(slots int) {
 	before := w.limits()
 	after := before
 	after.Slots, after.ScoreAt = slots, w.record().SpeedAt
-	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, after, 0); err != nil {
+	if err := w.store.ChangeLimits(w.t.Context(), w.endpoint.ID, before, after); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -70,7 +70,7 @@ func (w *bundle) end(a admission.Admission) {
 	for _, v := range a.Verdicts {
 		after = after.End(v.Lease)
 	}
-	if err := w.Store.ChangeLimits(w.T.Context(), endpoint, before, after, 0); err != nil {
+	if err := w.Store.ChangeLimits(w.T.Context(), endpoint, before, after); err != nil {
 		w.T.Fatal(err)
 	}
 }
@@ -332,7 +332,7 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	e := active()
 	e.MaxInFlight = 1
 	claim := admission.Held{Key: admission.LeaseKey(delivery(0)), Lease: admission.Lease{Nonce: "0", Until: start.Add(time.Second)}}
-	if err := w.Store.ChangeLimits(t.Context(), endpoint, admission.Limits{}, admission.Limits{}.Begin(claim), 1); err != nil {
+	if err := w.Store.ChangeLimits(t.Context(), endpoint, admission.Limits{}, admission.Limits{Most: 1}.Begin(claim)); err != nil {
 		t.Fatal(err)
 	}
 	q := w.overflowQuery(e, 0, 1)

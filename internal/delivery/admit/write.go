@@ -40,19 +40,19 @@ func (s *Slots) enqueueCheck(ctx context.Context, r admission.Record, delay time
 	return s.CircuitQueue.Enqueue(ctx, checkOf(r), delay)
 }
 
-// limits are the limits of endpoints, and most is how many leases one may get.
-func (s *Slots) limits(most func() int) store.Table[hook.EndpointID, admission.Limits] {
+// limits are the limits of endpoints.
+func (s *Slots) limits() store.Table[hook.EndpointID, admission.Limits] {
 	return store.Table[hook.EndpointID, admission.Limits]{
 		Name: "the endpoint's limits", Wait: s.Wait, Read: s.Store.Limits,
 		Write: func(ctx context.Context, id hook.EndpointID, before, next admission.Limits) (admission.Limits, error) {
-			return next, s.Store.ChangeLimits(ctx, id, before, next, most())
+			return next, s.Store.ChangeLimits(ctx, id, before, next)
 		},
 	}
 }
 
-// updateLimits writes the change of the endpoint's limits, which adds no lease.
+// updateLimits writes the change of the endpoint's limits.
 func (s *Slots) updateLimits(ctx context.Context, id hook.EndpointID, change func(before admission.Limits) (after admission.Limits)) (admission.Limits, error) {
-	_, after, err := s.limits(func() int { return 0 }).Update(ctx, id, func(before admission.Limits) (admission.Limits, bool, error) {
+	_, after, err := s.limits().Update(ctx, id, func(before admission.Limits) (admission.Limits, bool, error) {
 		return change(before), true, nil
 	})
 	return after, err

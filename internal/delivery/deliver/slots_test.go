@@ -79,8 +79,9 @@ func TestSlots_FillsAfterParking(t *testing.T) {
 	w := setup(t)
 	e := w.Endpoint(func(e *hook.Endpoint) { e.MaxInFlight = 1 })
 	none, taken := admission.Limits{}, admission.Limits{}.Begin(admission.Held{Key: "other", Lease: admission.Lease{Nonce: "n", Until: start.Add(time.Minute)}})
+	taken.Most = 1
 	change := func(before, after admission.Limits) {
-		if err := w.Store.ChangeLimits(t.Context(), e.ID, before, after, 1); err != nil {
+		if err := w.Store.ChangeLimits(t.Context(), e.ID, before, after); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -23,12 +23,13 @@ type Claim struct {
 // Holds reports whether the limits still have the lease of the claim.
 func (l Limits) Holds(c Claim) bool { return l.Leases[c.Lease.Key].Nonce == c.Lease.Nonce }
 
-// Claim leases free slots to the waiting deliveries, in order, and reserves their rate slots.
-// It stops at the first delivery whose rate slot is more than maxWait away, and returns that
-// wait as rateWait.
-func (l Limits) Claim(waiting []hook.Delivery, free int, perSecond float64, maxWait time.Duration, now time.Time) (next Limits, claims []Claim, rateWait time.Duration) {
+// Claim leases the free ones of most slots to the waiting deliveries, in order, and reserves their
+// rate slots. It stops at the first delivery whose rate slot is more than maxWait away, and returns
+// that wait as rateWait.
+func (l Limits) Claim(waiting []hook.Delivery, most int, perSecond float64, maxWait time.Duration, now time.Time) (next Limits, claims []Claim, rateWait time.Duration) {
 	next = l
-	for _, d := range waiting[:max(0, min(len(waiting), free, MaxClaims))] {
+	next.Most = most
+	for _, d := range waiting[:max(0, min(len(waiting), most-len(l.Leases), MaxClaims))] {
 		at, reserved := now, next
 		if perSecond > 0 {
 			if reserved, at = next.Reserve(perSecond, now); at.Sub(now) > maxWait {

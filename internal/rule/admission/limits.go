@@ -48,8 +48,10 @@ func (a Lease) same(b Lease) bool {
 }
 
 // Limits are the in-flight slots in use, the reserved rate slots and the proof of speed of an
-// endpoint. A tenant has Limits of its own for its places in the queue slot.
+// endpoint. The shares of a tenant in the queue slot are Limits of their own, with nothing but
+// leases.
 type Limits struct {
+	Most       int              // of writes only: the leases that there may be if the write adds one
 	Leases     map[string]Lease `stored:"leases"`                   // by LeaseKey
 	RateSlot   time.Time        `stored:"rate_slot_ns,nanoseconds"` // the first free rate slot
 	Rate       float64          `stored:"rate"`                     // the rate per second at which slots were reserved

@@ -35,9 +35,8 @@ func (a *asking) lease(due Due) Verdict {
 		return Verdict{}
 	}
 	own := a.own(due)
-	most := max(a.before.Width(a.endpoint, a.now), a.needed)
-	a.Slots = a.before.SlotsNow(*a.Next.Limits, most, a.now)
-	next, granted := a.Next.Limits.Start(own, a.Slots, a.now)
+	most := max(a.before.Width(a.endpoint, a.now), a.needed) // of a fast endpoint with a rate, the claims have slots
+	next, granted := a.Next.Limits.Start(own, a.before.SlotsNow(*a.Next.Limits, most, a.now), a.now)
 	a.Next.Limits = &next
 	switch granted {
 	case Started, Running:

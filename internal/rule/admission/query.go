@@ -98,7 +98,6 @@ const (
 type Admission struct {
 	Verdicts []Verdict
 	Next     State     // to write before the verdicts apply
-	Slots    int       // the highest number of leases in Next.Limits, if one was added
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
 	Shares   []Held    // of the tasks, to give back after the attempts

@@ -120,6 +120,7 @@ func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	case !leased && len(live.Leases) >= most:
 		return l, Full
 	}
+	live.Most = most
 	return live.Begin(own), Started
 }
 
@@ -131,5 +132,6 @@ func (l Limits) Take(task Held, most int, now time.Time) (Limits, bool) {
 	if _, has := live.Leases[task.Key]; has || len(live.Leases) >= most {
 		return l, has
 	}
+	live.Most = most
 	return live.Begin(task), true
 }

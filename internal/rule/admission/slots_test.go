@@ -73,7 +73,7 @@ func TestLimits_Take(t *testing.T) {
 	}{
 		{name: "two shares for three tasks", want: []bool{true, true, false}, change: true},
 		{name: "a copy shares the share", before: limitsOf(b), want: []bool{true, true, false}, change: true},
-		{name: "all places are taken", before: limitsOf(held("x", "n", "", time.Minute), held("y", "n", "", time.Minute)), want: []bool{false, false, false}},
+		{name: "all shares are taken", before: limitsOf(held("x", "n", "", time.Minute), held("y", "n", "", time.Minute)), want: []bool{false, false, false}},
 		{name: "an ended share is free", before: limitsOf(held("x", "n", "", 0), held("y", "n", "", time.Minute)), want: []bool{true, false, false}, change: true},
 		{name: "copies alone need no write", before: limitsOf(a, b), want: []bool{true, true, false}},
 	}
