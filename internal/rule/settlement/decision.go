@@ -75,31 +75,54 @@ type Plan struct {
 	Made bool
 }
 
-// On returns the plan for the newest record, which it does not change.
+// On returns the plan for the newest record, which it does not change. The first case that applies
+// decides.
 //
-// A record is decided if it shows the attempt, if the delivery is settled, or if this task
-// parked it. If the task's own nonce is in a decided record, only the follow-up is left: the
-// response to the write was lost, or a copy of the task made the decision.
-//
-// If the delivery was parked after the task was made, the task must not decide: a copy of it
-// may have parked the delivery, and that process may have deleted the message. This happens
-// only after a conflict, because Judge drops such a task.
+// A record is decided if it shows the attempt, if the delivery is settled, or if this task parked
+// it. What replaces the record of another task, or of a copy of this one, follows up first. Only a
+// decision with an attempt does: the breaker ends and cancels parked deliveries.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
 	own := current.Task == s.Task.Nonce
+	recorded := current.Attempts >= s.Task.Attempt
+	died := current.State == hook.StateDead && current.Replayed.Generation == 0
 	parkedTwice := own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts
-	decided := current.Attempts >= s.Task.Attempt || current.State.Settled() || parkedTwice
-	if !decided && s.Task.Parks >= current.Parks {
+	decided := recorded || current.State.Settled() || parkedTwice
+	switch {
+	// If the delivery was parked after the task was made, the task must not decide: a copy of it may
+	// have parked the delivery, and that process may have deleted the message. This happens only
+	// after a conflict, because Judge drops such a task.
+	case !decided && s.Task.Parks >= current.Parks:
 		return Plan{Order: WriteFirst, Record: next, Attempt: attempt}
-	}
-	if over, attempt, ok := d.over(s, current, next, attempt); ok {
-		p := Plan{Order: FollowFirst, Record: over, Attempt: attempt}
-		if current.State == hook.StateDead {
+
+	// Two tasks made the same attempt. A 2xx replaces a failure that the other one recorded, even
+	// after further attempts or if the delivery is already dead. No other outcome does. A delivery
+	// that somebody cancelled, discarded or replayed stays as it is.
+	case d.HasAttempt() && decided && next.State == hook.StateDelivered && (died || !current.State.Settled()):
+		p := Plan{Order: FollowFirst, Record: next, Attempt: attempt}
+		if recorded {
+			next.Attempts, p.Attempt = current.Attempts, nil // the recorded attempt stays
+		}
+		if died {
 			p.Undone = current.UpdatedAt
 		}
 		return p
-	}
-	if decided && own {
+
+	// The delivery was parked during the attempt, which is its last.
+	case d.HasAttempt() && !decided && next.State != hook.StateRetrying:
+		return Plan{Order: FollowFirst, Record: next, Attempt: attempt}
+
+	// It was parked during the attempt, which failed. The next task must not be sent before the
+	// write, because it could arrive first and be dropped. So the attempt is recorded, the delivery
+	// stays parked, and the breaker sends the next task. After a release the record stays as it is,
+	// and the task of the release repeats the attempt.
+	case d.HasAttempt() && !decided && current.State == hook.StateParked:
+		next.State, next.Reason, next.NextAttemptAt = current.State, current.Reason, time.Time{}
+		attempt.NextAttemptAt = time.Time{}
+		return Plan{Order: FollowFirst, Record: next, Attempt: attempt}
+
+	// The response to the write was lost, or a copy of the task made the decision.
+	case decided && own:
 		return Plan{Order: FollowOnly, Record: current, Made: same(current, next)}
 	}
 	return Plan{Order: Stand, Record: current}
@@ -107,42 +130,7 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 
 // same reports whether the record shows the decision that this process made.
 func same(record, next *hook.Delivery) bool {
-	return record.State == next.State && record.Attempts == next.Attempts && record.UpdatedAt.UnixMilli() == next.UpdatedAt.UnixMilli()
-}
-
-// over returns the records for a decision that replaces the record of another task, or of a
-// copy of the task. ok is false if the current record must stay:
-//
-//   - A decision without an attempt never replaces anything: the breaker ends and cancels
-//     parked deliveries.
-//   - If two tasks made the same attempt, a 2xx replaces a failure that the other one
-//     recorded, even after further attempts or if the delivery is already dead. No other
-//     outcome replaces a recorded attempt. A delivery that somebody cancelled, discarded or
-//     replayed stays as it is.
-//   - If the delivery was parked during the attempt, a failed attempt must not send the next
-//     task before the write, because that task could arrive first and be dropped. So the
-//     attempt is recorded, the delivery stays parked, and the breaker sends the next task.
-//     After a release the record stays as it is, and the task of the release repeats the
-//     attempt.
-func (d Decision) over(s *Subject, current, next *hook.Delivery, attempt *hook.Attempt) (*hook.Delivery, *hook.Attempt, bool) {
-	died := current.State == hook.StateDead && current.Replayed.Generation == 0
-	recorded := current.Attempts >= s.Task.Attempt
-	switch {
-	case !d.HasAttempt(), current.State.Settled() && !died:
-		return nil, nil, false
-	case recorded:
-		next.Attempts = current.Attempts
-		return next, nil, next.State == hook.StateDelivered // the recorded attempt stays
-	case died:
-		return next, attempt, next.State == hook.StateDelivered
-	case next.State != hook.StateRetrying:
-		return next, attempt, true
-	case current.State != hook.StateParked:
-		return nil, nil, false
-	}
-	next.State, next.Reason, next.NextAttemptAt = current.State, current.Reason, time.Time{}
-	attempt.NextAttemptAt = time.Time{}
-	return next, attempt, true
+	return record.State == next.State && record.UpdatedAt.UnixMilli() == next.UpdatedAt.UnixMilli()
 }
 
 // apply returns the record with the decision applied, and the attempt to record.

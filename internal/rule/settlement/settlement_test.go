@@ -155,6 +155,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 
 		// The record shows the task's own decision: the response was lost, or a copy of the task wrote it.
 		{name: "its own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
+		{name: "its own success over the failures of further attempts", decision: ok, edit: newest(hook.StateDelivered, 2, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
 		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Task: "own"}},
 		{
 			name: "its own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
