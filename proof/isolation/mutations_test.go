@@ -71,11 +71,11 @@ func mutations() []mutation {
 			old: "if len(parked) == 0 {", bug: "if len(parked) >= 0 {",
 		},
 		{
-			rule: "deliveries that always fail come first", file: "internal/rule/admission/claim.go", test: "internal/delivery/admit TestFill_FewestAttemptsFirst",
+			rule: "deliveries that always fail come first", file: "internal/rule/admission/order.go", test: "internal/delivery/admit TestFill_FewestAttemptsFirst",
 			old: "return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt", bug: "return cmp.Or(0*cmp.Compare(attempts(a), attempts(b)), a.CreatedAt",
 		},
 		{
-			rule: "a retry never ages", file: "internal/rule/admission/claim.go", row: "retry behind new",
+			rule: "a retry never ages", file: "internal/rule/admission/order.go", row: "retry behind new",
 			old: "if now.Sub(d.UpdatedAt) >=", bug: "if now.Sub(d.UpdatedAt) < 0 && now.Sub(d.UpdatedAt) >=",
 		},
 		{
@@ -87,7 +87,7 @@ func mutations() []mutation {
 			old: "v.Probe = v.Decision == Move", bug: "v.Probe = false",
 		},
 		{
-			rule: "the oldest delivery is the probe", file: "internal/delivery/breaker/probe.go", row: "poison",
+			rule: "the oldest delivery is the probe", file: "internal/rule/admission/order.go", row: "poison",
 			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
 		},
 		{

@@ -69,7 +69,7 @@ func mutations() []mutation {
 			old: "if len(held) == 0 {", bug: "if len(held) >= 0 {",
 		},
 		{
-			name: "a parked delivery is claimed twice", file: "internal/rule/admission/claim.go", by: []check{checkClaim},
+			name: "a parked delivery is claimed twice", file: "internal/rule/admission/order.go", by: []check{checkClaim},
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{

@@ -1,9 +1,7 @@
 package breaker
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -42,7 +40,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 	if err != nil || len(parked) == 0 {
 		return step{next: r.record}, err // Tick checks the endpoint again
 	}
-	probe := likeliest(parked, r.record.ProbeType)
+	probe := admission.Likeliest(parked, r.record.ProbeType)
 	next.AttendAt, next.ProbeType, next.ProbedFrom = r.Now().Add(admission.AttendAfter), probe.EventType, probe.CreatedAt // the reads take time too
 	return step{decision: decideProbe, next: next, act: func(ctx context.Context) error {
 		task := probe.NextTask()
@@ -97,19 +95,4 @@ func (r *reconciliation) withoutLease(ctx context.Context, live admission.Limits
 	}
 	parked = live.Free(parked)
 	return parked[:min(limit, len(parked))], nil
-}
-
-// likeliest returns the delivery with the best prospects as a probe: one of another event type
-// than the last probe, then with the fewest attempts, then the oldest. Deliveries that always
-// fail, or an event type that does, must not hold the circuit open.
-func likeliest(parked []hook.Delivery, last string) hook.Delivery {
-	return slices.MinFunc(parked, func(a, b hook.Delivery) int {
-		repeats := func(d hook.Delivery) int {
-			if d.EventType == last {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt.Compare(b.CreatedAt))
-	})
 }

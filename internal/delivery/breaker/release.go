@@ -1,10 +1,8 @@
 package breaker
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -39,14 +37,13 @@ func (r *reconciliation) releaseWave(next admission.Record) step {
 	return step{decision: decideRelease, next: next, act: func(ctx context.Context) error { return r.sendWave(ctx, wave) }}
 }
 
-// sendWave sends the deliveries with the fewest attempts: otherwise those that always fail would
-// open the circuit again.
+// sendWave sends the deliveries with the fewest attempts, and enqueues the check of the next wave.
 func (r *reconciliation) sendWave(ctx context.Context, wave int) error {
 	parked, _, err := r.withoutSlot(ctx, r.now, max(waveSize(wave), probeChoice))
 	if err != nil || len(parked) == 0 {
 		return err // Tick checks the endpoint again at AttendAt
 	}
-	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
+	admission.FewestFirst(parked)
 	// If the queue refuses a task, its delivery stays parked and is among the oldest of the
 	// next wave. So the next wave is enqueued even after an error: nobody repeats this one.
 	return errors.Join(r.sendTasks(ctx, parked[:min(len(parked), waveSize(wave))]), r.enqueueCheck(ctx, wave+1, waveInterval))

@@ -1,8 +1,6 @@
 package admission
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -43,41 +41,4 @@ func (l Limits) Claim(waiting []hook.Delivery, most int, perSecond float64, maxW
 		claims = append(claims, Claim{task, at, lease})
 	}
 	return next, claims, 0
-}
-
-// ageAfter is how long, per attempt already made, a parked delivery waits before it counts as
-// one without attempts.
-const ageAfter = time.Minute
-
-// Order returns the parked deliveries without a lease, each once, in the order in which they
-// get slots: fewest attempts first, so that deliveries that always fail do not hold up the
-// others, and then oldest first.
-//
-// A delivery that has waited a minute per attempt counts as one without attempts, so that new
-// deliveries do not hold up retries forever.
-func (l Limits) Order(parked []hook.Delivery, now time.Time) []hook.Delivery {
-	attempts := func(d hook.Delivery) int {
-		if now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {
-			return 0
-		}
-		return d.Attempts
-	}
-	free := l.Free(parked)
-	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
-		return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt.Compare(b.CreatedAt))
-	})
-	return free
-}
-
-// Free returns the deliveries without a lease, each once.
-func (l Limits) Free(parked []hook.Delivery) []hook.Delivery {
-	var free []hook.Delivery
-	seen := make(map[hook.DeliveryRef]bool, len(parked))
-	for _, d := range parked {
-		if _, leased := l.Leases[LeaseKey(d.ID)]; !leased && !seen[d.Ref()] {
-			seen[d.Ref()] = true
-			free = append(free, d)
-		}
-	}
-	return free
 }

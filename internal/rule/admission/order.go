@@ -1,0 +1,69 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others
+// through slots ([Limits.Order]), or in waves at a fast or coalescing endpoint ([FewestFirst]). Each
+// time those with the fewest attempts go first, so that deliveries that always fail neither hold up
+// the others nor open the circuit again. At an endpoint with slots, new deliveries and due retries
+// wait behind them: see behindOthers.
+
+// ageAfter is how long, per attempt already made, a parked delivery waits before it counts as
+// one without attempts.
+const ageAfter = time.Minute
+
+// Order returns the parked deliveries without a lease, each once, in the order in which they
+// get slots: fewest attempts first, and then oldest first. A delivery that has waited a minute per
+// attempt counts as one without attempts, so that new deliveries do not hold up retries forever.
+func (l Limits) Order(parked []hook.Delivery, now time.Time) []hook.Delivery {
+	attempts := func(d hook.Delivery) int {
+		if now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {
+			return 0
+		}
+		return d.Attempts
+	}
+	free := l.Free(parked)
+	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
+		return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt.Compare(b.CreatedAt))
+	})
+	return free
+}
+
+// Free returns the deliveries without a lease, each once.
+func (l Limits) Free(parked []hook.Delivery) []hook.Delivery {
+	var free []hook.Delivery
+	seen := make(map[hook.DeliveryRef]bool, len(parked))
+	for _, d := range parked {
+		if _, leased := l.Leases[LeaseKey(d.ID)]; !leased && !seen[d.Ref()] {
+			seen[d.Ref()] = true
+			free = append(free, d)
+		}
+	}
+	return free
+}
+
+// FewestFirst sorts the deliveries in the order of a wave.
+func FewestFirst(parked []hook.Delivery) {
+	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
+}
+
+// Likeliest returns the delivery with the best prospects as a probe, of one or more: one of another
+// event type than the last probe, because all events of a type may fail, then with the fewest
+// attempts, then the oldest.
+func Likeliest(parked []hook.Delivery, last string) hook.Delivery {
+	return slices.MinFunc(parked, func(a, b hook.Delivery) int {
+		repeats := func(d hook.Delivery) int {
+			if d.EventType == last {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt.Compare(b.CreatedAt))
+	})
+}
