@@ -20,7 +20,7 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			rule: "new and slow endpoints share invocations", file: "internal/rule/admission/slots.go", row: "slow neighbour",
-			old: "case c != Fast:\n", bug: "case c > 100:\n",
+			old: "case r.SpeedAtNow(now) != Fast:\n", bug: "case r.SpeedAtNow(now) > 100:\n",
 		},
 		{
 			rule: "an endpoint that turns slow stays fast", file: "internal/delivery/admit/late.go", row: "turns slow",
@@ -35,11 +35,11 @@ func mutations() []mutation {
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
 		{
-			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/class.go", test: "internal/delivery/admit TestHandOver_CountsTheAnswers",
+			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/speed.go", test: "internal/delivery/admit TestHandOver_CountsTheAnswers",
 			old: "now.Sub(r.SpeedAt) >= SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
 		},
 		{
-			rule: "a fast endpoint stays fast in silence", file: "internal/rule/admission/class.go", test: "internal/delivery/admit TestRecord_Slots",
+			rule: "a fast endpoint stays fast in silence", file: "internal/rule/admission/speed.go", test: "internal/delivery/admit TestRecord_Slots",
 			old: "return now.Sub(r.SeenAt) > Silence+SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*Silence\n",
 		},
 		{
@@ -63,7 +63,7 @@ func mutations() []mutation {
 			old: "if left.InFlight(s.Now()) == 0 {", bug: "if left.InFlight(s.Now()) < 0 {",
 		},
 		{
-			rule: "a process ends the lease of another", file: "internal/rule/admission/limits.go", test: "internal/delivery/admit TestHandOver_KeepsTheLeaseOfAnotherTask",
+			rule: "a process ends the lease of another", file: "internal/rule/admission/leases.go", test: "internal/delivery/admit TestHandOver_KeepsTheLeaseOfAnotherTask",
 			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
 		},
 		{
@@ -91,7 +91,7 @@ func mutations() []mutation {
 			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
 		},
 		{
-			rule: "a tenant takes the whole reserve", file: "internal/rule/admission/slots.go", row: "slow tenant",
+			rule: "a tenant takes the whole reserve", file: "internal/rule/admission/leases.go", row: "slow tenant",
 			old: "len(live.Leases) >= most {\n\t\treturn l, has", bug: "len(live.Leases) >= 1000*most {\n\t\treturn l, has",
 		},
 		{
@@ -99,11 +99,11 @@ func mutations() []mutation {
 			old: "Queue: hook.QueueSlot}", bug: "Queue: hook.QueueOverflow}",
 		},
 		{
-			rule: "a raised rate does not help those who wait", file: "internal/rule/admission/limits.go", row: "rate raised",
+			rule: "a raised rate does not help those who wait", file: "internal/rule/admission/rate.go", row: "rate raised",
 			old: "|| l.Rate != perSecond {", bug: "{",
 		},
 		{
-			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/admission/limits.go", test: "proof/isolation TestRateRaised_InOneProcess",
+			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/admission/rate.go", test: "proof/isolation TestRateRaised_InOneProcess",
 			old: "if slot.Sub(now) < nearSlot {", bug: "if slot.Sub(now) < 0 {",
 		},
 		{
@@ -156,14 +156,14 @@ func mutations() []mutation {
 		},
 		{
 			rule: "no cap of the slots in the first minute", file: "internal/rule/admission/slots.go", test: "internal/delivery/admit TestRecord_Slots",
-			old: "first = min(first, earlySlots)", bug: "first = min(first, 100*earlySlots)",
+			old: "allowed = min(allowed, earlySlots)", bug: "allowed = min(allowed, 100*earlySlots)",
 		},
 		{
 			rule: "the cooldown begins anew in one outage", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_Settled",
 			old: "if !c.OpenedAt.IsZero() {", bug: "if false {",
 		},
 		{
-			rule: "a recovering endpoint gets all at once", file: "internal/rule/admission/class.go", row: "hangs after the probe",
+			rule: "a recovering endpoint gets all at once", file: "internal/rule/admission/slots.go", row: "hangs after the probe",
 			old: "\t\treturn 1\n", bug: "\t\treturn 100\n",
 		},
 		{

@@ -37,7 +37,7 @@ func way() []room {
 		{"internal/delivery/admit", []string{"gate", "done", "slots", "claim", "late", "credit", "share", "held", "announce", "write", "ports"}},
 		{"internal/delivery/attempt", []string{"maker", "together", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "gone", "task", "completion", "dead", "queued", "ports"}},
-		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "class", "record", "query", "claim", "order", "slots", "limits", "speed"}},
+		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "slots", "speed", "record", "query", "claim", "order", "leases", "rate", "limits"}},
 	}
 }
 

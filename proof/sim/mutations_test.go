@@ -402,7 +402,7 @@ func mutations() []mutation {
 			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
 		},
 		{
-			name: "a slot is leased for an hour", file: "internal/rule/admission/limits.go", by: []check{checkLease},
+			name: "a slot is leased for an hour", file: "internal/rule/admission/leases.go", by: []check{checkLease},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 		{
@@ -410,7 +410,7 @@ func mutations() []mutation {
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
 		},
 		{
-			name: "a slot is leased for less than an attempt and its settlement take", file: "internal/rule/admission/limits.go", by: []check{checkInFlight},
+			name: "a slot is leased for less than an attempt and its settlement take", file: "internal/rule/admission/leases.go", by: []check{checkInFlight},
 			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
 		},
 		{

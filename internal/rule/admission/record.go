@@ -62,6 +62,9 @@ func OpenByTenant(records []Record) map[hook.TenantID]int {
 // HasParked reports whether parked deliveries are known to wait.
 func (r *Record) HasParked() bool { return r.Waiting && r.EmptySince.IsZero() }
 
+// Backlog reports whether deliveries are known to be parked although the circuit is closed.
+func (r *Record) Backlog() bool { return r.HasParked() && r.State == circuit.Closed }
+
 // Wait returns the record for deliveries that are about to be parked: Waiting set, EmptySince
 // zero and a check planned. If Waiting is set and EmptySince is zero already, nothing changes.
 func (r Record) Wait(now time.Time) Record {
@@ -146,14 +149,6 @@ func (r Record) withClass(c Class, now time.Time) Record {
 		r.SeenAt = now
 	}
 	return r
-}
-
-// Slowed returns the record after MaxLate late attempts in a minute.
-func (r Record) Slowed(now time.Time) Record {
-	if r.Speed != Fast {
-		return r
-	}
-	return r.withClass(Slow, now)
 }
 
 // NextProbe returns the earliest time of the next probe: the end of the cooldown of

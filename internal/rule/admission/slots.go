@@ -7,6 +7,19 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+const (
+	// FirstSlots is the number of in-flight slots of an endpoint that is not fast, before its first
+	// answer. After an outage it begins with one.
+	FirstSlots = 5
+	// MaxSlots is the highest number of in-flight slots of an endpoint that is not fast.
+	MaxSlots = hook.MaxMaxInFlight
+	// earlySlots is the highest number in the first minute of a speed class.
+	earlySlots = 20
+	// narrowEvery is the shortest time between two halvings of the slots: the default timeout of
+	// an attempt.
+	narrowEvery = hook.DefaultTimeout
+)
+
 // When a fast endpoint has a rate, its parked deliveries are sent through as many slots as the
 // rate allows per second: a task waits for its rate slot for up to a second, the unit of the
 // queue, and holds an in-flight slot meanwhile. A lease takes about 70 bytes of the limits, so
@@ -16,13 +29,13 @@ const (
 	maxDrainSlots = 50
 )
 
-// Slots returns the highest number of in-flight slots of an endpoint of the class; 0: an attempt
-// needs no slot.
-func Slots(e *hook.Endpoint, c Class) int {
+// Slots returns the highest number of in-flight slots of the endpoint; 0: an attempt needs no
+// slot.
+func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
 	switch {
 	case e.MaxInFlight > 0:
 		return e.MaxInFlight
-	case c != Fast:
+	case r.SpeedAtNow(now) != Fast:
 		return MaxSlots
 	}
 	return 0
@@ -30,31 +43,51 @@ func Slots(e *hook.Endpoint, c Class) int {
 
 // Width returns the highest number of slots through which parked deliveries are sent; 0: they
 // are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each.
-func Width(e *hook.Endpoint, c Class) int {
+func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	if e.Coalesce.On() {
 		return 0
 	}
-	slots := Slots(e, c)
+	slots := r.Slots(e, now)
 	if slots == 0 && e.RatePerSecond > 0 {
 		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
 	}
 	return slots
 }
 
-// SlotsNow returns the slots that an endpoint has now, of the given highest number. The endpoint is
-// not fast, and has been in its speed class since the given time. first is the number before the
-// first answer.
-//
-// The number follows the answers: see Answered. In the first minute it is at most earlySlots,
-// because a queue needs time to grow.
-func (l Limits) SlotsNow(most, first int, since, now time.Time) int {
-	if l.Slots > 0 && l.ScoreAt.Equal(since) {
-		first = l.Slots
+// AdmitsNow returns the share of first attempts that may start now, 0 to 1: none while the endpoint
+// is paused, disabled or throttled.
+func (r *Record) AdmitsNow(e *hook.Endpoint, now time.Time) float64 {
+	if e.Status != hook.StatusActive || now.Before(r.ThrottledUntil) {
+		return 0
 	}
-	if now.Sub(since) < SlowRest {
-		first = min(first, earlySlots)
+	return r.Share(now)
+}
+
+// SlotsNow returns the slots that the endpoint has now, of the given highest number. While it sheds,
+// it has fewer. If it is not fast, the number follows its answers: see Answered. In the first minute
+// of a speed class it is at most earlySlots, because a queue needs time to grow.
+func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
+	most = max(min(most, 1), most*(100-r.Sheds(now))/100)
+	if r.SpeedAtNow(now) == Fast {
+		return most
 	}
-	return min(most, first)
+	allowed := r.FirstSlots()
+	if l.Slots > 0 && l.ScoreAt.Equal(r.SpeedAt) {
+		allowed = l.Slots
+	}
+	if now.Sub(r.SpeedAt) < SlowRest {
+		allowed = min(allowed, earlySlots)
+	}
+	return min(most, allowed)
+}
+
+// FirstSlots returns the number of slots before the first answer in the speed class: one if the
+// class began with an outage.
+func (r *Record) FirstSlots() int {
+	if !r.ClosedAt.IsZero() && !r.ClosedAt.Before(r.SpeedAt) {
+		return 1
+	}
+	return FirstSlots
 }
 
 // Answer is the result of an attempt that had a slot.
@@ -92,46 +125,4 @@ func (l Limits) Answered(a Answer, first int, since, now time.Time) Limits {
 		l.Slots, l.NarrowedAt = max(l.Slots/2, 1), now.UTC().Truncate(time.Millisecond)
 	}
 	return l
-}
-
-// Grant is the answer to a task that asks for a slot.
-type Grant uint8
-
-// The grants.
-const (
-	Started Grant = iota + 1 // the task has the slot
-	Running                  // the task already has the slot: the response to the earlier write was lost
-	Taken                    // another task of the delivery, or a copy of the task, may be making the attempt
-	Full                     // no slot is free
-)
-
-// Start begins the lease of a task, or takes over the lease that the sender of the task
-// claimed, if the endpoint has fewer than most leases. Another lease of the same delivery means
-// that another process may be making the attempt: the task is busy until that lease ends.
-func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
-	live := l.Live(now)
-	current, leased := live.Leases[own.Key]
-	claimed := leased && current.Nonce == own.Nonce && current.Run == ""
-	switch {
-	case leased && current.same(own.Lease):
-		return l, Running
-	case leased && !claimed:
-		return l, Taken
-	case !leased && len(live.Leases) >= most:
-		return l, Full
-	}
-	live.Most = most
-	return live.Begin(own), Started
-}
-
-// Take gives the task a share if fewer than most are taken, and reports whether it has one. A copy
-// of a task shares its place. Without a new place the limits stay as they are, because expired
-// shares need not be written.
-func (l Limits) Take(task Held, most int, now time.Time) (Limits, bool) {
-	live := l.Live(now)
-	if _, has := live.Leases[task.Key]; has || len(live.Leases) >= most {
-		return l, has
-	}
-	live.Most = most
-	return live.Begin(task), true
 }

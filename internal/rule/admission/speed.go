@@ -6,7 +6,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Class is the speed class of an endpoint.
+// Class is the speed class of an endpoint. The Score of its answers makes it fast: see Promoted.
+// Late attempts within a minute, less those that a Credit forgives, make it slow: see Slowed.
 type Class uint8
 
 // The classes. The zero Class is not valid.
@@ -22,16 +23,6 @@ func (c Class) String() string {
 }
 
 const (
-	// FirstSlots is the number of in-flight slots of an endpoint that is not fast, before its first
-	// answer. After an outage it begins with one.
-	FirstSlots = 5
-	// MaxSlots is the highest number of in-flight slots of an endpoint that is not fast.
-	MaxSlots = hook.MaxMaxInFlight
-	// earlySlots is the highest number in the first minute of a speed class.
-	earlySlots = 20
-	// narrowEvery is the shortest time between two halvings of the slots: the default timeout of
-	// an attempt.
-	narrowEvery = hook.DefaultTimeout
 	// LateAfter is the duration from which on an attempt is late.
 	LateAfter = time.Second
 	// MaxLate is the number of late attempts in a minute that make a fast endpoint slow.
@@ -44,6 +35,61 @@ const (
 	// endpoint is unproven after 7 to 8 days without an attempt.
 	SeenEvery = 24 * time.Hour
 )
+
+// SpeedAtNow returns the speed class in force: slow if the review says so, and unproven after a
+// week without an attempt.
+func (r *Record) SpeedAtNow(now time.Time) Class {
+	switch {
+	case r.Review.Slow:
+		return Slow
+	case r.Speed == Fast && r.silent(now):
+		return Unproven
+	}
+	return r.Speed
+}
+
+func (r *Record) silent(now time.Time) bool {
+	return now.Sub(r.SeenAt) > Silence+SeenEvery
+}
+
+// Slowed returns the record after MaxLate late attempts in a minute.
+func (r Record) Slowed(now time.Time) Record {
+	if r.Speed != Fast {
+		return r
+	}
+	return r.withClass(Slow, now)
+}
+
+// FullWave is the first wave of a release with as many deliveries as a wave can have.
+const FullWave = 10
+
+// Promoted returns the record with the class fast, if the score proves the speed. Then a full wave
+// of its waiting deliveries is due.
+func (r Record) Promoted(l Limits, now time.Time) Record {
+	rested := r.Speed != Slow || now.Sub(r.SpeedAt) >= SlowRest
+	if r.Speed == Fast || !rested || !l.Score.Proven() || !l.ScoreAt.Equal(r.SpeedAt) {
+		return r
+	}
+	r = r.withClass(Fast, now)
+	if r.Backlog() {
+		r.Wave = FullWave
+		r = r.planCheck(now)
+	}
+	return r
+}
+
+// seen returns the record after attempts that were made now.
+func (r Record) seen(now time.Time) Record {
+	switch {
+	case r.Speed != Fast:
+		return r
+	case r.silent(now):
+		return r.withClass(Unproven, now)
+	case now.Sub(r.SeenAt) > SeenEvery:
+		r.SeenAt = now.UTC().Truncate(time.Millisecond)
+	}
+	return r
+}
 
 // proof is the score that makes an endpoint fast: 20 answers in time in a row, from a score of
 // 0.
@@ -70,6 +116,15 @@ func (s Score) Add(took time.Duration) Score {
 
 // Proven reports whether the score makes an endpoint fast.
 func (s Score) Proven() bool { return s >= proof }
+
+// CountLate returns the limits with n more late attempts in the minute of now.
+func (l Limits) CountLate(n int, now time.Time) Limits {
+	if minute := now.UTC().Truncate(time.Minute); !l.LateAt.Equal(minute) {
+		l.Late, l.LateAt = 0, minute
+	}
+	l.Late += n
+	return l
+}
 
 // lateCost is the number of answers in time that forgive one late attempt: one in 20 may be
 // late, as for the proof of speed.
