@@ -148,7 +148,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "nothing is released after shedding", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_Sheds",
-			old: "if before.waitsFor(r, now) {", bug: "if before.waitsFor(r, now) && now.IsZero() {",
+			old: "if r.frees(before, now) {", bug: "if r.frees(before, now) && now.IsZero() {",
 		},
 		{
 			rule: "each failure halves the slots", file: "internal/rule/admission/slots.go", test: "internal/rule/admission TestLimits_Answered",

@@ -253,7 +253,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a closing circuit asks for no check", file: "internal/rule/admission/transition.go", by: []check{checkClosing},
-			old: "before.waitsFor(*r, now)) && r.Waiting:", bug: "before.waitsFor(*r, now)) && r.Waiting && now.IsZero():",
+			old: "r.frees(before, now)) && r.Waiting:", bug: "r.frees(before, now)) && r.Waiting && now.IsZero():",
 		},
 		{
 			name: "a notification whose write has no answer is lost", file: "internal/delivery/breaker/check.go", by: []check{checkUntold},

@@ -99,7 +99,7 @@ func (c *claim) listOnce(ctx context.Context, leased int) ([]hook.Delivery, erro
 		return listed, nil
 	}
 	limit := leased + choice
-	if len(c.freed) == 0 {
+	if len(c.freed) == 0 { // Fill
 		limit = page
 	}
 	return c.list(ctx, limit)

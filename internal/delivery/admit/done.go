@@ -85,7 +85,7 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 // their end, to the circuit. Without results no attempt was begun: the messages come again, and a
 // probe among them ends its lease.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
-	err := g.leaveShares(ctx, a.Next.Record.Tenant, a.Shares...)
+	err := g.leaveShares(ctx, a.Next.Record.Tenant, a.GiveBack...)
 	if len(results) == 0 {
 		return errors.Join(err, g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now()))
 	}

@@ -38,7 +38,7 @@ type Permits struct {
 // Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
 func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
 	k := asking{Gate: g, query: q, now: g.Now()}
-	k.query.Most, k.query.Run = g.Shares, hook.NewNonce()
+	k.query.MaxShares, k.query.Run = g.Shares, hook.NewNonce()
 	err := store.Repeat(ctx, g.Wait, store.Tries, func() error { return k.try(ctx) })
 	if err != nil {
 		k.giveBack(ctx)
@@ -90,8 +90,9 @@ func (k *asking) try(ctx context.Context) error {
 	}
 }
 
-// write writes the circuit first, so that the breaker misses no delivery that is parked. What
-// fails with a conflict, the next try reads again.
+// write writes the circuit first, so that the breaker misses no delivery that is parked. The query
+// forgets a part before it is written: after a conflict, or a write without an answer, the next try
+// reads it again.
 func (k *asking) write(ctx context.Context) error {
 	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.Next
 	if next.Record != k.query.Record {
@@ -117,7 +118,7 @@ func (k *asking) write(ctx context.Context) error {
 		k.query.Shares = nil
 		if err := k.Store.ChangeShares(ctx, tenant, *before, *next.Shares); err != nil {
 			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free share
-				k.query.Most = 0
+				k.query.MaxShares = 0
 			}
 			return err
 		}

@@ -50,7 +50,7 @@ type Freed struct {
 	Answers  []admission.Answer
 	Last     time.Time // when the last of the deliveries was created
 	Failed   bool      // at least one attempt failed
-	InFlight int       // slots of the endpoint that were in use, if deliveries probably wait; otherwise 0
+	InFlight int       // slots of the endpoint in use, which bound the list of parked deliveries; 0: probably none wait
 }
 
 // freedBy returns the slots that the tasks of an endpoint held.

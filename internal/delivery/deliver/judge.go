@@ -31,7 +31,7 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 		case settlement.Attempt:
 			due = append(due, j)
 			continue
-		case settlement.Drop:
+		case settlement.Drop: // it may hold a slot or a share
 			d.logDropped(ctx, j.Task, j.step.Reason)
 		case settlement.Resume, settlement.Send, settlement.Settle:
 		}

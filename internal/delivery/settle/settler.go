@@ -52,8 +52,8 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	}
 	var (
 		plan     = decision.On(about, about.Delivery)
-		saved    bool
-		followed bool
+		saved    bool      // by this process, which knows it
+		followed bool      // up, before a write whose response may be lost
 		undone   time.Time // when the delivery died, if the decision replaces that death
 		fault    error     // of a follow-up before the write
 	)

@@ -96,7 +96,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	}
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:
-		if before.waitsFor(r, now) {
+		if r.frees(before, now) {
 			return r.Release(now)
 		}
 		return r

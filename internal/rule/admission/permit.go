@@ -56,7 +56,7 @@ func (a *asking) toSlot(due Due) Verdict {
 	if !a.has(SharesPart) {
 		return Verdict{}
 	}
-	next, has := a.Next.Shares.Take(due.Share(LeaseEnd(a.now)), a.Next.Most, a.now)
+	next, has := a.Next.Shares.Take(due.Share(LeaseEnd(a.now)), a.Next.MaxShares, a.now)
 	a.Next.Shares = &next
 	if has {
 		return Verdict{Decision: Move, Queue: hook.QueueSlot}

@@ -77,11 +77,11 @@ type Query struct {
 
 // State is what the table reads and changes.
 type State struct {
-	Record Record
-	Limits *Limits // of the endpoint; nil: not read yet
-	Shares *Limits // of the tenant, in the queue slot; nil: not read yet
-	Most   int     // shares of the tenant
-	Run    string  // random, of the attempts that start now
+	Record    Record
+	Limits    *Limits // of the endpoint; nil: not read yet
+	Shares    *Limits // of the tenant, in the queue slot; nil: not read yet
+	MaxShares int     // that the tenant may have
+	Run       string  // random, of the attempts that start now
 }
 
 // Part is a part of the state that is read only when a row needs it.
@@ -100,7 +100,7 @@ type Admission struct {
 	Next     State     // to write before the verdicts apply
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
-	Shares   []Held    // of the tasks, to give back after the attempts
+	GiveBack []Held    // the shares of the tasks, after the attempts
 
 	endpoint    *hook.Endpoint
 	probe       string // the Holder of the admitted probe; empty: none

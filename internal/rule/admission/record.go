@@ -104,10 +104,10 @@ func (r Record) Reset(now time.Time) Record {
 	return r.Release(now)
 }
 
-// waitsFor reports whether deliveries to a closed circuit waited for a change to after: it sheds no
-// more, or the hold of a 429 was ended.
-func (r *Record) waitsFor(after Record, now time.Time) bool {
-	return r.Shed > 0 && after.Shed == 0 || now.Before(r.ThrottledUntil) && after.ThrottledUntil.IsZero()
+// frees reports whether the change from before ends what deliveries to a closed circuit waited for: it
+// sheds no more, or the hold of a 429 was ended.
+func (r *Record) frees(before Record, now time.Time) bool {
+	return before.Shed > 0 && r.Shed == 0 || now.Before(before.ThrottledUntil) && r.ThrottledUntil.IsZero()
 }
 
 // HeldAtMost returns the record whose hold of a 429, if any, ends after the wait at the latest.

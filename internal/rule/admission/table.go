@@ -90,7 +90,7 @@ func (a *asking) finish() {
 			a.CheckAt, a.Next.Record = v.Until, a.Next.Record.Wait(a.now)
 		}
 		if a.query.Queue == hook.QueueSlot && (v.Decision != Move || v.Reserved) && v.Decision != Busy {
-			a.Shares = append(a.Shares, a.query.Due[i].Share(time.Time{}))
+			a.GiveBack = append(a.GiveBack, a.query.Due[i].Share(time.Time{}))
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (r *Record) CheckAfter(before Record, now time.Time) (delay time.Duration, 
 	switch {
 	case r.State == circuit.Open && (before.State == circuit.HalfOpen || !r.ProbeAt.Equal(before.ProbeAt)):
 		return max(probePause, r.NextProbe().Sub(now)), true
-	case r.State == circuit.Closed && (before.State != circuit.Closed || before.waitsFor(*r, now)) && r.Waiting:
+	case r.State == circuit.Closed && (before.State != circuit.Closed || r.frees(before, now)) && r.Waiting:
 		return 0, true
 	}
 	return 0, false
