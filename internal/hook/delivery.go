@@ -28,6 +28,7 @@ type Delivery struct {
 	SweptAt       time.Time `stored:"swept_at"`           // when a sweep last marked the overdue delivery; zero: never
 	ExpiresAt     time.Time `stored:"expires_at,seconds"` // when the record is deleted
 	Last          Outcome   `stored:"last"`               // of the newest recorded attempt; zero for none
+	Newest        *Attempt  // the attempt with the number Attempts, while its record is part of this one; nil: it has a record of its own
 
 	Replayed Replayed `stored:"replayed"`  // the replay of this delivery; zero for none
 	Job      JobID    `stored:"job"`       // the replay job of this generation; empty for none
@@ -67,6 +68,11 @@ func (d Delivery) Ref() DeliveryRef {
 // delivery becomes cancelled.
 func (d Delivery) Erase(now time.Time) Delivery {
 	d.Erased, d.Last.Body = true, nil
+	if d.Newest != nil {
+		newest := *d.Newest
+		newest.Outcome = newest.Outcome.Bare()
+		d.Newest = &newest
+	}
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonErased
 		d.Task, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
@@ -129,6 +135,20 @@ type Outcome struct {
 	Batch      *Batch            `stored:"batch"`          // the request with several events; nil: the request had only this event
 }
 
+// Bare returns the outcome without what the receiver or the owner wrote: body and headers.
+func (o Outcome) Bare() Outcome {
+	o.Body, o.Headers, o.Sent = nil, nil, nil
+	return o
+}
+
+// Short returns what the record of the delivery shows of an outcome whose attempt has a record.
+func (o Outcome) Short() Outcome {
+	o.Body = o.Body[:min(len(o.Body), MaxLastBody)]
+	o.Headers, o.Sent, o.Phases = nil, nil, Phases{}
+	o.Batch = o.Batch.Short()
+	return o
+}
+
 // Phases tell where the time of a request went. A phase that did not end is 0, and so are
 // the first three on a connection of an earlier request.
 type Phases struct {
@@ -146,7 +166,8 @@ const (
 )
 
 // Attempt is the record of one HTTP request of a delivery. If the first attempt succeeds, there
-// is no attempt record: the record of the delivery has the same data.
+// is no attempt record: the record of the delivery has the same data. The newest attempt may be
+// part of that record, too.
 type Attempt struct {
 	Delivery      DeliveryRef
 	Number        int       `stored:"number"` // from 1

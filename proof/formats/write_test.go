@@ -76,6 +76,9 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 		if n == 0 { // replayed as generation 2
 			d.Replayed = hook.Replayed{Generation: 2, At: at(9), ReplayRequest: hook.ReplayRequest{By: caller, Job: job, JobIndex: 7, Force: true, Redrive: true}}
 		}
+		if n%2 == 1 { // without the members, the attempt is part of the delivery's record
+			a.Outcome.Batch = a.Outcome.Batch.Short()
+		}
 		ok(s.SaveDelivery(ctx, d, a))
 		if n == 0 {
 			again := hook.QueuedReplay(e, d)

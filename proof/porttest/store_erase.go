@@ -63,28 +63,36 @@ func eraseMark(t *testing.T, s StoreUnderTest) {
 func eraseAttempts(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(sampleEvent(t).ID, hook.NewEndpointID(), 1)
 	other := sampleDelivery(d.ID.Event, hook.NewEndpointID(), 1)
-	d.Attempts, other.Attempts = 3, 1 // of d, attempt 3 is expired
 	d.State, other.State = hook.StateRetrying, hook.StateRetrying
 	var want []hook.Attempt
 	for _, a := range []hook.Attempt{sampleAttempt(d.Ref(), 1), sampleAttempt(d.Ref(), 2)} {
-		check(t, s.SaveDelivery(t.Context(), d, &a))
-		d.Version++
+		d = attempted(t, s, d, a)
 		want = append(want, a)
 	}
 	kept := sampleAttempt(other.Ref(), 1)
-	check(t, s.SaveDelivery(t.Context(), other, &kept))
-	other.Version++
+	other = attempted(t, s, other, kept)
 	// The failure of another task of the attempt was recorded before the success.
 	late := sampleDelivery(d.ID.Event, hook.NewEndpointID(), 1)
-	late.Attempts, late.State = 1, hook.StateRetrying
+	late.State = hook.StateRetrying
 	failure := sampleAttempt(late.Ref(), 1)
-	check(t, s.SaveDelivery(t.Context(), late, &failure))
-	late.Version++
+	late = attempted(t, s, late, failure)
 	late.State = hook.StateDelivered
 	check(t, s.SaveDelivery(t.Context(), late, nil))
+	late.Version++
+	stale := d
+	for _, erased := range []*hook.Delivery{&d, &late} {
+		*erased = erased.Erase(storeEpoch())
+		check(t, s.SaveDelivery(t.Context(), *erased, nil))
+		erased.Version++
+	}
 	for range 2 {
 		check(t, s.EraseAttempts(t.Context(), []hook.Delivery{d, late}))
 	}
+	// A process that read the delivery before cannot bring the body back.
+	third := sampleAttempt(d.Ref(), 3)
+	stale.Attempts = 3
+	wantCode(t, "SaveDelivery(read before the erasure)", s.SaveDelivery(t.Context(), stale, &third), hook.CodeConflict)
+	d.Newest = nil
 	failure.Outcome.Headers, failure.Outcome.Sent = nil, nil
 	late.State, failure.Outcome.Body = hook.StateRetrying, nil // a state whose attempts are read
 	erased, err := s.Attempts(t.Context(), []hook.Delivery{late})

@@ -76,7 +76,8 @@ func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 	return estate
 }
 
-// deliver records a delivery of the event to endpoint n, with two attempts.
+// deliver records a delivery of the event to endpoint n, with two attempts, of which one has a record
+// of its own.
 func (e *Estate) deliver(t *testing.T, s StoreUnderTest, event hook.Event, n int) {
 	t.Helper()
 
@@ -84,10 +85,9 @@ func (e *Estate) deliver(t *testing.T, s StoreUnderTest, event hook.Event, n int
 	for number := 1; number <= 2; number++ {
 		d.State, d.Attempts, d.Last, d.UpdatedAt = hook.StateRetrying, number, sampleOutcome(), event.AcceptedAt
 		d.NextAttemptAt = event.AcceptedAt.Add(time.Hour)
-		attempt := sampleAttempt(d.Ref(), number)
-		check(t, s.SaveDelivery(t.Context(), d, &attempt))
-		d.Version++
+		d = attempted(t, s, d, sampleAttempt(d.Ref(), number))
 	}
+	d.Newest = nil // the erasure leaves nothing that could be read again
 	e.Deliveries = append(e.Deliveries, d)
 }
 

@@ -53,6 +53,10 @@ func mutations() []mutation {
 			old: "s.next(toDeliveryItem(d), d.Version)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
 		},
 		{
+			name: "an attempt within the record of its delivery is not moved before the next", file: "internal/aws/dynamo/delivery.go", by: []check{checkRecord},
+			old: "if attempt != nil && d.Newest != nil {", bug: "if false {",
+		},
+		{
 			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeTask, checkResult, checkTold},
 			old: "w := s.next(item, version)", bug: "w := s.nextIf(item, version, condition{})",
 		},

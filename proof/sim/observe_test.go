@@ -132,19 +132,24 @@ func (p *process) sawDeliveryAt(k table.Key, r *table.Call) error {
 	if err != nil {
 		return err
 	}
-	var made *hook.Attempt
-	if len(r.Keys) > 1 {
-		of := d
-		of.State = hook.StateRetrying // a delivered first attempt is not looked for
-		all, err := p.recordings.Attempts(p.ctx, []hook.Delivery{of})
-		if err != nil {
-			return err
+	of := d
+	of.State = hook.StateRetrying // a delivered first attempt is not looked for
+	all, err := p.recordings.Attempts(p.ctx, []hook.Delivery{of})
+	if err != nil {
+		return err
+	}
+	made := d.Newest
+	for i, a := range all {
+		if a.Number != i+1 {
+			p.fail(checkRecord, "%s: %s has %d attempts, and number %d has no record", p.name, d.ID, d.Attempts, i+1)
+			break
 		}
-		for _, a := range all {
-			if a.Number == d.Attempts {
-				made = &a
-			}
+		if a.Number == d.Attempts && len(r.Keys) > 1 {
+			made = &a
 		}
+	}
+	if len(all) < d.Attempts-1 {
+		p.fail(checkRecord, "%s: %s has %d attempts, and %d records of them", p.name, d.ID, d.Attempts, len(all))
 	}
 	p.sawDelivery(p, d, made)
 	p.listed[ref] = later(p.listed[ref], p.now.Add(r.Lag))

@@ -53,7 +53,11 @@ func newPast(t *testing.T) past {
 			Delivery: again.Ref(), Number: n, Trigger: hook.TriggerOf(again.ID, n), StartedAt: again.UpdatedAt,
 			NextAttemptAt: again.NextAttemptAt, Outcome: again.Last,
 		})
-		again.Version++
+		stored, err := p.store.Delivery(t.Context(), again.Ref())
+		if err != nil {
+			t.Fatalf("Delivery = %v", err)
+		}
+		again = stored
 	}
 	return p
 }

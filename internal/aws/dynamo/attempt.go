@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -16,6 +17,33 @@ type attemptItem struct {
 
 	Tenant  hook.TenantID `stored:"tenant"`
 	Outcome outcomeItem   `stored:"outcome"`
+}
+
+// newestItem is the newest attempt within the record of its delivery, which has the rest.
+type newestItem struct {
+	StartedAt     time.Time    `stored:"started_at"`
+	NextAttemptAt time.Time    `stored:"next_at"`
+	Outcome       hook.Outcome `stored:"outcome"`
+}
+
+// maxInside is the longest body, in bytes, of an attempt within the record of its delivery: each
+// write of the delivery writes the attempt again.
+const maxInside = 500
+
+// staysInside reports whether the attempt is written within the record of its delivery. The members
+// of a batch are many.
+func staysInside(a *hook.Attempt) bool {
+	return len(a.Outcome.Body) <= maxInside && (a.Outcome.Batch == nil || a.Outcome.Batch.Members == nil)
+}
+
+// moveAttempt writes the attempt within the delivery's record as a record of its own. It is there
+// already if another process moved it, or if an erasure left it without its body.
+func (s *Store) moveAttempt(ctx context.Context, d hook.Delivery) error {
+	err := s.write(ctx, s.put(s.payload.toAttemptItem(*d.Newest, d.Tenant), absent()))
+	if codeOf(err) == hook.CodeConflict {
+		return nil
+	}
+	return err
 }
 
 type outcomeItem struct {
@@ -44,7 +72,8 @@ func (c codec) fromAttemptItem(it attemptItem) (a hook.Attempt, err error) {
 }
 
 // Attempts makes one batch read per 100 attempts: the record of a delivery has the
-// number of its attempts. A success at the first attempt has no record to read.
+// number of its attempts, and perhaps the newest of them. A success at the first attempt has no
+// record to read.
 func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
 	recorded := slices.DeleteFunc(slices.Clone(deliveries), func(d hook.Delivery) bool {
 		return d.State == hook.StateDelivered && d.Attempts == 1
@@ -54,6 +83,11 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 		return nil, translate(err, fmt.Sprintf("list attempts of %d deliveries", len(deliveries)))
 	}
 	attempts := readable(ctx, s, items, s.payload.fromAttemptItem)
+	for _, d := range recorded {
+		if d.Newest != nil {
+			attempts = append(attempts, *d.Newest)
+		}
+	}
 	slices.SortFunc(attempts, func(a, b hook.Attempt) int {
 		return cmp.Or(
 			cmp.Compare(a.Delivery.Endpoint, b.Delivery.Endpoint),
@@ -64,21 +98,34 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	return attempts, nil
 }
 
-// attemptKeys includes the first attempt of a delivery that succeeded at once: if two tasks made
-// that attempt, one may have recorded a failure before the success of the other.
+// attemptKeys returns the keys of the attempts with records of their own. They include the first
+// attempt of a delivery that succeeded at once: if two tasks made that attempt, one may have
+// recorded a failure before the success of the other.
 func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 	for _, d := range deliveries {
 		for number := 1; number <= d.Attempts; number++ {
-			keys = append(keys, attemptKey(d.Ref(), number))
+			if d.Newest == nil || number < d.Newest.Number {
+				keys = append(keys, attemptKey(d.Ref(), number))
+			}
 		}
 	}
 	return keys
 }
 
 // EraseAttempts reads the attempts and makes one update for each attempt with a body or headers, or
-// with an outcome that this build cannot read.
+// with an outcome that this build cannot read. First, an erased attempt within a delivery's record
+// moves to one of its own, so that no process can move it as it was before.
 func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
-	keys := attemptKeys(deliveries)
+	var keys []key
+	for _, d := range deliveries {
+		if d.Newest != nil {
+			if err := s.moveAttempt(ctx, d); err != nil {
+				return translate(err, "move attempt of "+d.ID.String())
+			}
+			d.Newest = nil
+		}
+		keys = append(keys, attemptKeys([]hook.Delivery{d})...)
+	}
 	items, err := s.batchGet(ctx, keys)
 	if err != nil {
 		return translate(err, fmt.Sprintf("read attempts of %d deliveries", len(deliveries)))

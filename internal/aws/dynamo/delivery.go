@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,12 +29,20 @@ type deliveryItem struct {
 	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
 	StatePK    string `stored:"state_pk"`    // names.ByStateHash
 	StateSK    string `stored:"state_sk"`    // names.ByStateRange
+
+	Newest *newestItem `stored:"newest"` // of Delivery.Newest
 }
 
 // toDeliveryItem returns the next version of d.
 func toDeliveryItem(d hook.Delivery) deliveryItem {
 	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
 	it.Version++
+	if d.Newest != nil {
+		it.Newest = &newestItem{d.Newest.StartedAt, d.Newest.NextAttemptAt, d.Newest.Outcome}
+		if reflect.DeepEqual(d.Last, d.Newest.Outcome.Short()) {
+			it.Last = hook.Outcome{}
+		}
+	}
 	if d.State != hook.StateQueued && (d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt) {
 		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
 	}
@@ -45,7 +54,17 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 
 func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 	ref, err := refOf(it.key)
-	return it.At(ref), err
+	d := it.At(ref)
+	if it.Newest != nil {
+		d.Newest = &hook.Attempt{
+			Delivery: ref, Number: d.Attempts, Trigger: hook.TriggerOf(d.ID, d.Attempts), ExpiresAt: d.ExpiresAt,
+			StartedAt: it.Newest.StartedAt, NextAttemptAt: it.Newest.NextAttemptAt, Outcome: it.Newest.Outcome,
+		}
+		if d.Last.Class == 0 {
+			d.Last = d.Newest.Outcome.Short()
+		}
+	}
+	return d, err
 }
 
 // Delivery reads one item.
@@ -121,13 +140,26 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 	}), translate(err, op)
 }
 
-// SaveDelivery makes one conditional write, or one transaction with the attempt.
-// After CodeConflict, the stored task shows whether an earlier try of the same
-// call made the write.
+// SaveDelivery makes one conditional write. If the delivery's record holds an attempt already, that
+// attempt first moves to a record of its own: a second write. An attempt with a long body is written
+// in one transaction with the delivery. After CodeConflict, the stored task shows whether an earlier
+// try of the same call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
+	if attempt != nil && d.Newest != nil {
+		if err := s.moveAttempt(ctx, d); err != nil {
+			return translate(err, op)
+		}
+	}
+	apart := attempt != nil && !staysInside(attempt)
+	switch {
+	case apart:
+		d.Newest = nil
+	case attempt != nil:
+		d.Newest = attempt
+	}
 	delivery := s.next(toDeliveryItem(d), d.Version)
-	if attempt == nil {
+	if !apart {
 		return translate(s.writeNext(ctx, delivery), op)
 	}
 	made := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})

@@ -34,7 +34,7 @@
 //	erasure            erasure#T     erasure#J             per step of the job that removes tenant T, version by version; outlives the tenant
 //	event              event#V       event                 once, again when an endpoint is added, and when the payload is erased; names the endpoints and their numbers of shards
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
-//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  in a transaction with its delivery
+//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  before the delivery's next attempt is written into its item; a long one in a transaction with the delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
 //	open replays       tenant#T      open-replays          in a transaction with the first and the last version of a job
 //	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item

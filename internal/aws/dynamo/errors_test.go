@@ -15,7 +15,9 @@ func TestStore_TranslatesErrors(t *testing.T) {
 	t.Parallel()
 
 	putEvent := func(ctx context.Context, s *dynamo.Store) error { return s.PutEvent(ctx, event()) }
-	save := func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(1), attempt()) }
+	save := func(ctx context.Context, s *dynamo.Store) error {
+		return s.SaveDelivery(ctx, delivery(1), longAttempt())
+	}
 	createEndpoint := func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) }
 	update := func(ctx context.Context, s *dynamo.Store) error { return s.UpdateEndpoint(ctx, endpoint("billing")) }
 	remove := func(ctx context.Context, s *dynamo.Store) error { return s.DeleteEndpoint(ctx, endpoint("billing")) }

@@ -211,6 +211,13 @@ func attempt() *hook.Attempt {
 	}
 }
 
+// longAttempt is too long for the record of its delivery.
+func longAttempt() *hook.Attempt {
+	a := attempt()
+	a.Outcome.Body = make([]byte, 501)
+	return a
+}
+
 func event() hook.Event {
 	return hook.Event{
 		ID: eventID, Tenant: "acme", Type: "order.paid", Payload: []byte("{}"), AcceptedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 90),

