@@ -111,6 +111,9 @@ func (c *call) target(id string) {
 	c.change.record.Target = cut(strings.ToValidUTF8(id, "�"), maxTarget)
 }
 
+// facts are what the record of a change says of a resource without a view of its own, by name.
+type facts map[string]any
+
 // changed adds to the record the fields whose values differ between before and after. nil means
 // that there is no resource.
 func (c *call) changed(before, after any) {
@@ -345,15 +348,10 @@ func (c *call) changedEndpoint(before, after hook.Endpoint) {
 	c.changed(old, now)
 }
 
-// circuitChange is the state of a circuit in the record of a change.
-type circuitChange struct {
-	State string `json:"circuit_state"`
-}
-
 // changedCircuit records a change of a circuit's state.
 func (c *call) changedCircuit(before, after admission.Record) {
 	c.target(string(after.Endpoint))
-	c.changed(circuitChange{before.State.String()}, circuitChange{after.State.String()})
+	c.changed(facts{"circuit_state": before.State.String()}, facts{"circuit_state": after.State.String()})
 }
 
 // newValue is the mask of a changed header value or secret.

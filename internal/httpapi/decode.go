@@ -33,8 +33,10 @@ const maxWrong = 20
 // decode decodes the request's body, a JSON object, into v. Unknown and repeated names, null
 // instead of a value, text after the object and invalid UTF-8 are errors. The error names all
 // wrong fields.
-func decode(c *call, limit int64, v any) error {
-	wrong, err := decodeForm(c, limit, v)
+func decode(c *call, limit int64, v any) error { return refuse(decodeForm(c, limit, v)) }
+
+// refuse returns the error about the wrong fields, if there are any.
+func refuse(wrong fieldErrors, err error) error {
 	if err == nil && len(wrong) > 0 {
 		err = hook.Invalid(wrong...)
 	}
@@ -58,11 +60,7 @@ func decodeOptional(c *call, v any) error {
 	if err != nil || len(body) == 0 {
 		return err
 	}
-	wrong, err := unmarshal(body, v)
-	if err == nil && len(wrong) > 0 {
-		err = hook.Invalid(wrong...)
-	}
-	return err
+	return refuse(unmarshal(body, v))
 }
 
 // byteOrderMark is what some editors put before the text of a file.

@@ -26,9 +26,10 @@ func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) 
 	if err != nil {
 		return reply{}, err
 	}
-	with := values.Get("event_types")
-	if values.Has("event_types") && with != "true" && with != "false" {
-		return reply{}, hook.Invalid(hook.FieldError{Field: "event_types", Message: "must be true or false"})
+	var wrong fieldErrors
+	with := wrong.flag(values, "event_types")
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
 	}
 	raw, err := contract()
 	if err != nil {
@@ -38,7 +39,7 @@ func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) 
 	if err := json.Unmarshal(raw, &doc); err != nil {
 		return reply{}, fmt.Errorf("decode contract: %w", err)
 	}
-	if with == "true" {
+	if with {
 		if err := h.addTypes(ctx, doc); err != nil {
 			return reply{}, err
 		}

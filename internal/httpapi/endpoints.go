@@ -32,11 +32,6 @@ type rotateBody struct {
 	Overlap *time.Duration `json:"overlap"`
 }
 
-// testedView names the test event in the record of the change.
-type testedView struct {
-	Event hook.EventID `json:"event_id"`
-}
-
 type testBody struct {
 	EventType *string        `json:"event_type"`
 	Payload   jsontext.Value `json:"payload"`
@@ -80,25 +75,25 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	slow := values.Get("slow")
-	if values.Has("slow") && slow != "true" && slow != "false" {
-		return reply{}, hook.Invalid(hook.FieldError{Field: "slow", Message: "must be true or false"})
-	}
-	by := sign.Signers(values.Get("signed_by"))
+	var wrong fieldErrors
+	slow, by := wrong.flag(values, "slow"), sign.Signers(values.Get("signed_by"))
 	switch {
 	case values.Has("signed_by") && by != sign.SignedByNew && by != sign.SignedByBoth && by != sign.SignedByOld:
-		return reply{}, hook.Invalid(hook.FieldError{Field: "signed_by", Message: "must be new, both or old"})
-	case by != "" && slow != "":
-		return reply{}, hook.Invalid(hook.FieldError{Field: "signed_by", Message: "must be absent with slow"})
+		wrong.add("signed_by", "must be new, both or old")
+	case by != "" && values.Has("slow"):
+		wrong.add("signed_by", "must be absent with slow")
+	}
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
 	}
 	return viewList(req, func(req page.Request) (page.List[hook.Endpoint], error) {
 		if by != "" {
 			return h.Endpoints.ListSignedBy(ctx, c.tenant, by, req)
 		}
-		if slow == "" {
+		if !values.Has("slow") {
 			return h.Endpoints.List(ctx, c.tenant, req)
 		}
-		return h.Endpoints.ListSlow(ctx, c.tenant, slow == "true", req)
+		return h.Endpoints.ListSlow(ctx, c.tenant, slow, req)
 	}, viewEndpoint)
 }
 
@@ -238,7 +233,7 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
 	c.target(string(sample.Endpoint.ID))
-	c.changed(nil, testedView{result.ID})
+	c.changed(nil, facts{"event_id": result.ID})
 	// Test events do not count as accepted events: that metric reads only the log of ingest.
 	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, result.Attrs(c.tenant, sample.Type)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil

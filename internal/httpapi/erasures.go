@@ -35,11 +35,6 @@ type removedView struct {
 	Other      int `json:"other"`
 }
 
-// erasureChange names the job in the record of the change.
-type erasureChange struct {
-	Erasure hook.ErasureID `json:"erasure"`
-}
-
 // eraseTenant starts the erasure of the tenant, or returns the erasure under way.
 func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
 	if err := c.begin(ctx, string(c.tenant), nil); err != nil {
@@ -50,7 +45,7 @@ func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("erase tenant: %w", err)
 	}
 	if started {
-		c.changed(nil, erasureChange{e.ID})
+		c.changed(nil, facts{"erasure": e.ID})
 	}
 	return reply{status: http.StatusAccepted, body: viewErasure(e)}.with("Location", c.locate("erasures", string(e.ID))), nil
 }

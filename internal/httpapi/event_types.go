@@ -116,18 +116,16 @@ func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var filter eventtype.Filter
+	var wrong fieldErrors
+	filter := eventtype.Filter{Archived: wrong.flag(values, "archived")}
 	if values.Has("group") {
 		filter.Group = new(values.Get("group"))
 		if len(*filter.Group) > hook.MaxGroup {
-			return reply{}, hook.Invalid(hook.FieldError{Field: "group", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxGroup)})
+			wrong.add("group", fmt.Sprintf("must be at most %d bytes", hook.MaxGroup))
 		}
 	}
-	switch archived := values.Get("archived"); {
-	case archived == "true":
-		filter.Archived = true
-	case values.Has("archived") && archived != "false":
-		return reply{}, hook.Invalid(hook.FieldError{Field: "archived", Message: "must be true or false"})
+	if len(wrong) > 0 {
+		return reply{}, hook.Invalid(wrong...)
 	}
 	return viewList(req, func(req page.Request) (page.List[hook.EventType], error) {
 		return h.Types.List(ctx, filter, req)

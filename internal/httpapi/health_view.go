@@ -3,6 +3,7 @@ package httpapi
 import (
 	"cmp"
 	"math"
+	"reflect"
 	"slices"
 	"time"
 
@@ -189,9 +190,9 @@ func viewBacklog(f *drain.Forecast) *backlogView {
 	if f == nil {
 		return nil
 	}
-	return &backlogView{
-		PerSecond: f.PerSecond, DrainsBy: f.DrainsBy.Truncate(time.Second), AtRisk: f.AtRisk, FirstLoss: f.FirstLoss.Truncate(time.Second),
-	}
+	v := viewOf[backlogView](*f)
+	v.DrainsBy, v.FirstLoss = f.DrainsBy.Truncate(time.Second), f.FirstLoss.Truncate(time.Second)
+	return &v
 }
 
 func viewReasons(of map[hook.Reason]int) map[hook.Reason]int {
@@ -269,20 +270,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 			Dead:         hour.Dead,
 			MeanDelivery: viewMean(&hour),
 		},
-		Queues: queuesView{
-			Events:        depthView(p.Queues["events"]),
-			Rejects:       depthView(p.Queues["rejects"]),
-			Live:          depthView(p.Queues["live"]),
-			Retry:         depthView(p.Queues["retry"]),
-			Replay:        depthView(p.Queues["replay"]),
-			Slot:          depthView(p.Queues["slot"]),
-			Overflow:      depthView(p.Queues["overflow"]),
-			Coalesce:      depthView(p.Queues["coalesce"]),
-			ReplayJobs:    depthView(p.Queues["replay_jobs"]),
-			Circuits:      depthView(p.Queues["circuits"]),
-			DeadLetters:   depthView(p.Queues["dead_letters"]),
-			Undeliverable: depthView(p.Queues["undeliverable"]),
-		},
+		Queues: viewQueues(p.Queues),
 	}
 	for _, n := range p.OpenCircuits {
 		v.OpenCircuits += n
@@ -292,6 +280,15 @@ func viewPipeline(p status.Pipeline) pipelineView {
 			Delivery: d.ID, Tenant: d.Tenant, State: d.State.String(), CreatedAt: d.CreatedAt,
 			Age: p.At.Sub(d.CreatedAt),
 		}
+	}
+	return v
+}
+
+// viewQueues returns the depths by their names in the view.
+func viewQueues(depths map[string]status.Depth) queuesView {
+	var v queuesView
+	for field, view := range reflect.ValueOf(&v).Elem().Fields() {
+		view.Set(reflect.ValueOf(depthView(depths[field.Tag.Get("json")])))
 	}
 	return v
 }

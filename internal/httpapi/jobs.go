@@ -146,7 +146,7 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 		return reply{}, fmt.Errorf("start replay: %w", err)
 	}
 	c.target(string(j.ID))
-	c.changed(nil, jobChange{j.State.String()})
+	c.changed(nil, facts{"state": j.State.String()})
 	return reply{status: http.StatusAccepted, body: viewJob(j)}.with("Location", c.locate("replays", string(j.ID))), nil
 }
 
@@ -191,11 +191,6 @@ func (h *replays) cancelJob(ctx context.Context, c *call, id hook.JobID) (reply,
 	if err != nil {
 		return reply{}, fmt.Errorf("cancel replay: %w", err)
 	}
-	c.changed(jobChange{before.State.String()}, jobChange{p.State.String()})
+	c.changed(facts{"state": before.State.String()}, facts{"state": p.State.String()})
 	return ok(viewProgress(p)), nil
-}
-
-// jobChange is the state of a job in the record of a change.
-type jobChange struct {
-	State string `json:"state"`
 }

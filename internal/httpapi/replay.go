@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/delivery/replay"
@@ -22,11 +21,6 @@ type replays struct {
 
 type replayBody struct {
 	Force bool `json:"force"`
-}
-
-// replayedChange names the new deliveries in the record of the change.
-type replayedChange struct {
-	Deliveries []hook.DeliveryID `json:"deliveries"`
 }
 
 // endedChange is the state of a delivery in the record of the change.
@@ -63,7 +57,7 @@ func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("replay delivery: %w", err)
 	}
-	c.changed(nil, replayedChange{Deliveries: []hook.DeliveryID{d.ID}})
+	c.changed(nil, facts{"deliveries": []hook.DeliveryID{d.ID}})
 	return reply{status: http.StatusAccepted, body: c.viewDelivery(d)}, nil
 }
 
@@ -100,7 +94,7 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	}
 	view, status := replayedView{Data: make([]any, len(results))}, http.StatusAccepted
 	var (
-		replayed replayedChange
+		replayed []hook.DeliveryID
 		refused  error
 	)
 	for i, r := range results {
@@ -113,13 +107,13 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 			continue
 		}
 		view.Data[i] = c.viewDelivery(r.Delivery)
-		replayed.Deliveries = append(replayed.Deliveries, r.Delivery.ID)
+		replayed = append(replayed, r.Delivery.ID)
 	}
-	if len(replayed.Deliveries) > 0 {
-		c.changed(nil, replayed)
+	if len(replayed) > 0 {
+		c.changed(nil, facts{"deliveries": replayed})
 	}
 	// After a fault of Surehook the delivery may still have been replayed.
-	if refused != nil && (len(replayed.Deliveries) == 0 || problemOf(refused).Status >= http.StatusInternalServerError) {
+	if refused != nil && (len(replayed) == 0 || problemOf(refused).Status >= http.StatusInternalServerError) {
 		c.change.result = refused
 	}
 	return reply{status: status, body: view}, nil
@@ -187,12 +181,6 @@ func (h *replays) end(
 	})
 }
 
-// erasedChange is an erasure in the record of the change.
-type erasedChange struct {
-	ErasedAt  time.Time `json:"erased_at"`
-	Cancelled int       `json:"cancelled"`
-}
-
 func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (reply, error) {
 	if err := c.begin(ctx, string(id), nil); err != nil {
 		return reply{}, err
@@ -201,6 +189,6 @@ func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (r
 	if err != nil {
 		return reply{}, fmt.Errorf("erase payload: %w", err)
 	}
-	c.changed(nil, erasedChange{erased.Event.ErasedAt, erased.Cancelled})
+	c.changed(nil, facts{"erased_at": erased.Event.ErasedAt, "cancelled": erased.Cancelled})
 	return reply{status: http.StatusNoContent}, nil
 }
