@@ -91,6 +91,24 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	return nil
 }
 
+// begun returns an action of a request without a body that begins the record of a change of what has
+// the id.
+func begun[ID ~string](do func(context.Context, *call, ID) (reply, error)) func(context.Context, *call, ID) (reply, error) {
+	return func(ctx context.Context, c *call, id ID) (reply, error) {
+		if err := c.begin(ctx, string(id), nil); err != nil {
+			return reply{}, err
+		}
+		return do(ctx, c, id)
+	}
+}
+
+// begunOn is begun for what has any name in the path.
+func begunOn(part string, do action) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		return begun(func(ctx context.Context, c *call, _ string) (reply, error) { return do(ctx, c) })(ctx, c, c.r.PathValue(part))
+	}
+}
+
 // by makes p the caller in the record and in the log, for a request without a key.
 func (c *call) by(p hook.Principal) {
 	c.principal = p

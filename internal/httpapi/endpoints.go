@@ -131,25 +131,10 @@ func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
 func (h *manage) setStatus(
 	set func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error),
 ) action {
-	return func(ctx context.Context, c *call) (reply, error) {
-		if err := c.begin(ctx, c.r.PathValue("endpoint"), nil); err != nil {
-			return reply{}, err
-		}
+	return begunOn("endpoint", func(ctx context.Context, c *call) (reply, error) {
 		e, err := set(h.endpoints(c), ctx, c.tenant, c.r.PathValue("endpoint"))
 		return h.endpoint(c, e, err)
-	}
-}
-
-// setCircuit returns the action for a change of an endpoint's circuit.
-func (h *manage) setCircuit(
-	do func(a *endpoint.Admin, ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error),
-) action {
-	return func(ctx context.Context, c *call) (reply, error) {
-		if err := c.begin(ctx, c.r.PathValue("endpoint"), nil); err != nil {
-			return reply{}, err
-		}
-		return h.endpointStatus(do)(ctx, c)
-	}
+	})
 }
 
 // endpoints returns the use case for a call that changes something: it adds the changes to the

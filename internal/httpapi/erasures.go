@@ -37,9 +37,6 @@ type removedView struct {
 
 // eraseTenant starts the erasure of the tenant, or returns the erasure under way.
 func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
-	if err := c.begin(ctx, string(c.tenant), nil); err != nil {
-		return reply{}, err
-	}
 	e, started, err := h.eraser.Start(ctx, c.tenant, c.principal.Key)
 	if err != nil {
 		return reply{}, fmt.Errorf("erase tenant: %w", err)

@@ -78,9 +78,6 @@ func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) revokeKey(ctx context.Context, c *call, id hook.KeyID) (reply, error) {
-	if err := c.begin(ctx, string(id), nil); err != nil {
-		return reply{}, err
-	}
 	k, err := h.Keys.Revoke(ctx, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("revoke key: %w", err)

@@ -67,14 +67,11 @@ func portalURL(host string, tenant hook.TenantID, code string) string {
 // endPortalSession ends the link of the caller's own key. For a key that belongs to no link it
 // responds 404.
 func (h *manage) endPortalSession(ctx context.Context, c *call) (reply, error) {
-	return h.endLink(ctx, c, c.principal.Key)
+	return begun(h.endLink)(ctx, c, c.principal.Key)
 }
 
 // endLink ends a link by its key.
 func (h *manage) endLink(ctx context.Context, c *call, id hook.KeyID) (reply, error) {
-	if err := c.begin(ctx, string(id), nil); err != nil {
-		return reply{}, err
-	}
 	l, err := h.Links.End(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("end portal link: %w", err)

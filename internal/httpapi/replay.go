@@ -182,9 +182,6 @@ func (h *replays) end(
 }
 
 func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (reply, error) {
-	if err := c.begin(ctx, string(id), nil); err != nil {
-		return reply{}, err
-	}
 	erased, err := h.replayer.Erase(ctx, c.tenant, id, c.principal.Key)
 	if err != nil {
 		return reply{}, fmt.Errorf("erase payload: %w", err)

@@ -25,25 +25,11 @@ func NewCircuitQueue(cfg aws.Config, url string) *CircuitQueue {
 
 // Enqueue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (c *CircuitQueue) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	body, err := check.Encode()
-	if err != nil {
-		return fmt.Errorf("enqueue circuit check of %s: %w", check.Endpoint, err)
-	}
-	if err := c.mailbox.send(ctx, body, string(check.Endpoint), delay); err != nil {
-		return fmt.Errorf("enqueue circuit check of %s: %w", check.Endpoint, err)
-	}
-	return nil
+	return c.mailbox.send(ctx, "enqueue circuit check of "+string(check.Endpoint), check.Encode, string(check.Endpoint), delay)
 }
 
 // EnqueueReview sends all pages in one message group, so that circuit checks do not
 // wait behind the pages of a large review.
 func (c *CircuitQueue) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
-	body, err := page.Encode()
-	if err == nil {
-		err = c.mailbox.send(ctx, body, "review", 0)
-	}
-	if err != nil {
-		return fmt.Errorf("enqueue review of %d endpoints: %w", len(page.Endpoints), err)
-	}
-	return nil
+	return c.mailbox.send(ctx, fmt.Sprintf("enqueue review of %d endpoints", len(page.Endpoints)), page.Encode, "review", 0)
 }

@@ -23,14 +23,7 @@ func NewDeadLetters(cfg aws.Config, url string) *DeadLetters {
 
 // Send sends one message.
 func (d *DeadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
-	body, err := letter.Encode()
-	if err != nil {
-		return fmt.Errorf("send dead letter of %s: %w", letter.Delivery, err)
-	}
-	if err := d.mailbox.send(ctx, body, string(letter.Endpoint), 0); err != nil {
-		return fmt.Errorf("send dead letter of %s: %w", letter.Delivery, err)
-	}
-	return nil
+	return d.mailbox.send(ctx, "send dead letter of "+letter.Delivery.String(), letter.Encode, string(letter.Endpoint), 0)
 }
 
 // Receive makes one request. On an empty queue, Receive waits one second for a

@@ -2,7 +2,6 @@ package sqs
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -23,12 +22,5 @@ func NewJobQueue(cfg aws.Config, url string) *JobQueue {
 
 // Continue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (j *JobQueue) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
-	body, err := m.Encode()
-	if err != nil {
-		return fmt.Errorf("continue job %s: %w", m.Job, err)
-	}
-	if err := j.mailbox.send(ctx, body, string(m.Tenant), delay); err != nil {
-		return fmt.Errorf("continue job %s: %w", m.Job, err)
-	}
-	return nil
+	return j.mailbox.send(ctx, "continue job "+string(m.Job), m.Encode, string(m.Tenant), delay)
 }

@@ -37,9 +37,16 @@ type message struct {
 	delay      time.Duration
 }
 
-// send sends a message without attributes.
-func (m mailbox) send(ctx context.Context, body, group string, delay time.Duration) error {
-	return m.sendMessage(ctx, message{body: body, group: group, delay: delay})
+// send sends the encoded message, without attributes. op names the operation in an error.
+func (m mailbox) send(ctx context.Context, op string, encode func() (string, error), group string, delay time.Duration) error {
+	body, err := encode()
+	if err == nil {
+		err = m.sendMessage(ctx, message{body: body, group: group, delay: delay})
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
 }
 
 // sendMessage sends the message with its delay, rounded up to whole seconds and cut to 0
