@@ -34,16 +34,15 @@ type groupView struct {
 }
 
 func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, "period")
-	if err != nil {
-		return reply{}, err
-	}
-	period := defaultPeriod
-	if values.Has("period") {
+	q, period := query(c, "period"), defaultPeriod
+	if q.Has("period") {
 		var ok bool
-		if period, ok = parseDuration(values.Get("period")); !ok {
-			return reply{}, hook.Invalid(hook.FieldError{Field: "period", Message: durationForm})
+		if period, ok = parseDuration(q.Get("period")); !ok {
+			q.wrong.add("period", durationForm)
 		}
+	}
+	if err := q.wrong.err(); err != nil {
+		return reply{}, err
 	}
 	return shown(viewAnalysis)(h.replayer.Analyse(ctx, c.tenant, period))
 }

@@ -29,26 +29,19 @@ type auditView struct {
 // listChanges lists the changes of the tenant of the path, or the changes outside of
 // the tenants.
 func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c, "action", "target", "key", "since", "until")
+	q := listQuery(c, "action", "target", "key", sinceParam, untilParam)
+	filter := audit.Filter{Action: q.given("action"), Target: q.given("target"), Key: hook.KeyID(q.given("key"))}
+	filter.Since, filter.Until = q.time(sinceParam), q.time(untilParam)
+	tenant, err := c.tenant, q.wrong.err()
+	if tenant == "" {
+		tenant = hook.AllTenants
+	} else if err == nil {
+		filter.Aliases, err = h.aliases(ctx, tenant, filter.Target)
+	}
 	if err != nil {
 		return reply{}, err
 	}
-	filter := audit.Filter{Action: values.Get("action"), Target: values.Get("target"), Key: hook.KeyID(values.Get("key"))}
-	var wrong fieldErrors
-	for _, name := range []string{"action", "target", "key"} {
-		wrong.given(values, name)
-	}
-	filter.Since, filter.Until = wrong.time(values, sinceParam), wrong.time(values, untilParam)
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
-	}
-	tenant := c.tenant
-	if tenant == "" {
-		tenant = hook.AllTenants
-	} else if filter.Aliases, err = h.aliases(ctx, tenant, filter.Target); err != nil {
-		return reply{}, err
-	}
-	return viewList(req, func(req page.Request) (page.List[hook.AuditRecord], error) {
+	return viewList(q, func(req page.Request) (page.List[hook.AuditRecord], error) {
 		return h.Audit.List(ctx, tenant, filter, req)
 	}, viewAudit)
 }

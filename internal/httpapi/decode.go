@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding"
 	"errors"
 	"fmt"
@@ -33,14 +34,9 @@ const maxWrong = 20
 // decode decodes the request's body, a JSON object, into v. Unknown and repeated names, null
 // instead of a value, text after the object and invalid UTF-8 are errors. The error names all
 // wrong fields.
-func decode(c *call, limit int64, v any) error { return refuse(decodeForm(c, limit, v)) }
-
-// refuse returns the error about the wrong fields, if there are any.
-func refuse(wrong fieldErrors, err error) error {
-	if err == nil && len(wrong) > 0 {
-		err = hook.Invalid(wrong...)
-	}
-	return err
+func decode(c *call, limit int64, v any) error {
+	wrong, err := decodeForm(c, limit, v)
+	return cmp.Or(err, wrong.err())
 }
 
 // decodeForm is decode for a caller that makes further checks: malformed fields are returned
@@ -60,7 +56,8 @@ func decodeOptional(c *call, v any) error {
 	if err != nil || len(body) == 0 {
 		return err
 	}
-	return refuse(unmarshal(body, v))
+	wrong, err := unmarshal(body, v)
+	return cmp.Or(err, wrong.err())
 }
 
 // byteOrderMark is what some editors put before the text of a file.

@@ -22,14 +22,10 @@ import (
 // event type that is not archived. The route needs a key, because event types are for the
 // operator's tenants and not for everybody.
 func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, "event_types")
-	if err != nil {
+	q := query(c, "event_types")
+	with := q.flag("event_types")
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
-	}
-	var wrong fieldErrors
-	with := wrong.flag(values, "event_types")
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
 	}
 	raw, err := contract()
 	if err != nil {

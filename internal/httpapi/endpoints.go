@@ -71,26 +71,19 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c, "slow", "signed_by")
-	if err != nil {
-		return reply{}, err
-	}
-	var wrong fieldErrors
-	slow, by := wrong.flag(values, "slow"), sign.Signers(values.Get("signed_by"))
+	q := listQuery(c, "slow", "signed_by")
+	slow, by := q.flag("slow"), sign.Signers(q.Get("signed_by"))
 	switch {
-	case values.Has("signed_by") && by != sign.SignedByNew && by != sign.SignedByBoth && by != sign.SignedByOld:
-		wrong.add("signed_by", "must be new, both or old")
-	case by != "" && values.Has("slow"):
-		wrong.add("signed_by", "must be absent with slow")
+	case q.Has("signed_by") && by != sign.SignedByNew && by != sign.SignedByBoth && by != sign.SignedByOld:
+		q.wrong.add("signed_by", "must be new, both or old")
+	case by != "" && q.Has("slow"):
+		q.wrong.add("signed_by", "must be absent with slow")
 	}
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
-	}
-	return viewList(req, func(req page.Request) (page.List[hook.Endpoint], error) {
+	return viewList(q, func(req page.Request) (page.List[hook.Endpoint], error) {
 		if by != "" {
 			return h.Endpoints.ListSignedBy(ctx, c.tenant, by, req)
 		}
-		if !values.Has("slow") {
+		if !q.Has("slow") {
 			return h.Endpoints.List(ctx, c.tenant, req)
 		}
 		return h.Endpoints.ListSlow(ctx, c.tenant, slow, req)
@@ -171,8 +164,9 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	if err := decodeOptional(c, &body); err != nil {
 		return reply{}, err
 	}
-	secret, err := given("secret", body.Secret)
-	if err != nil {
+	var wrong fieldErrors
+	secret := wrong.text("secret", body.Secret)
+	if err := wrong.err(); err != nil {
 		return reply{}, err
 	}
 	overlap := hook.DefaultRotationOverlap
@@ -194,8 +188,9 @@ func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
 	if err := decodeOptional(c, &body); err != nil {
 		return reply{}, err
 	}
-	eventType, err := given("event_type", body.EventType)
-	if err != nil {
+	var wrong fieldErrors
+	eventType := wrong.text("event_type", body.EventType)
+	if err := wrong.err(); err != nil {
 		return reply{}, err
 	}
 	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
@@ -244,17 +239,6 @@ func (h *manage) endpoint(c *call, e hook.Endpoint, err error) (reply, error) {
 	}
 	c.target(string(e.ID)) // also without a change
 	return ok(viewEndpoint(e)).versioned(e.Version), nil
-}
-
-// given returns the optional text; CodeInvalid if the text is present and empty.
-func given(field string, text *string) (string, error) {
-	switch {
-	case text == nil:
-		return "", nil
-	case *text == "":
-		return "", hook.Invalid(hook.FieldError{Field: field, Message: "must not be empty"})
-	}
-	return *text, nil
 }
 
 // ifMatch returns the required version of the endpoint from the header If-Match

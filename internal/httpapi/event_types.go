@@ -112,22 +112,15 @@ func (h *manage) deleteEventType(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c, "group", "archived")
-	if err != nil {
-		return reply{}, err
-	}
-	var wrong fieldErrors
-	filter := eventtype.Filter{Archived: wrong.flag(values, "archived")}
-	if values.Has("group") {
-		filter.Group = new(values.Get("group"))
+	q := listQuery(c, "group", "archived")
+	filter := eventtype.Filter{Archived: q.flag("archived")}
+	if q.Has("group") {
+		filter.Group = new(q.Get("group"))
 		if len(*filter.Group) > hook.MaxGroup {
-			wrong.add("group", fmt.Sprintf("must be at most %d bytes", hook.MaxGroup))
+			q.wrong.add("group", fmt.Sprintf("must be at most %d bytes", hook.MaxGroup))
 		}
 	}
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
-	}
-	return viewList(req, func(req page.Request) (page.List[hook.EventType], error) {
+	return viewList(q, func(req page.Request) (page.List[hook.EventType], error) {
 		return h.Types.List(ctx, filter, req)
 	}, viewOf[eventTypeView])
 }

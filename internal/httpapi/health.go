@@ -20,11 +20,7 @@ func (h *manage) getEndpointHealth(ctx context.Context, c *call) (reply, error) 
 
 // listDecisions responds with the decisions about an endpoint.
 func (h *manage) listDecisions(ctx context.Context, c *call) (reply, error) {
-	req, _, err := pageRequest(c)
-	if err != nil {
-		return reply{}, err
-	}
-	return viewList(req, func(req page.Request) (page.List[hook.Notification], error) {
+	return viewList(listQuery(c), func(req page.Request) (page.List[hook.Notification], error) {
 		return h.Endpoints.Notifications(ctx, c.tenant, c.r.PathValue("endpoint"), req)
 	}, viewOf[decisionView])
 }

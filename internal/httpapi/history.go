@@ -40,21 +40,13 @@ func encodeEvent(e hook.Event) ([]byte, error) {
 }
 
 func (h *manage) listEventDeliveries(ctx context.Context, c *call, id hook.EventID) (reply, error) {
-	req, _, err := pageRequest(c)
-	if err != nil {
-		return reply{}, err
-	}
-	return h.listOfDeliveries(ctx, c, req, func(req page.Request) (page.List[hook.Delivery], error) {
+	return h.listOfDeliveries(ctx, c, listQuery(c), func(req page.Request) (page.List[hook.Delivery], error) {
 		return h.Status.EventDeliveries(ctx, c.tenant, id, req)
 	})
 }
 
 func (h *manage) listEventAttempts(ctx context.Context, c *call, id hook.EventID) (reply, error) {
-	req, _, err := pageRequest(c)
-	if err != nil {
-		return reply{}, err
-	}
-	return viewList(req, func(req page.Request) (page.List[hook.Attempt], error) {
+	return viewList(listQuery(c), func(req page.Request) (page.List[hook.Attempt], error) {
 		return h.Status.EventAttempts(ctx, c.tenant, id, req)
 	}, c.viewAttempt)
 }

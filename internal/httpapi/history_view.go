@@ -146,10 +146,10 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 
 // listOfDeliveries responds with a page of deliveries that read reads.
 func (h *manage) listOfDeliveries(
-	ctx context.Context, c *call, req page.Request, read func(page.Request) (page.List[hook.Delivery], error),
+	ctx context.Context, c *call, q *params, read func(page.Request) (page.List[hook.Delivery], error),
 ) (reply, error) {
 	var givesUp map[hook.DeliveryID]time.Time
-	return viewList(req, func(req page.Request) (list page.List[hook.Delivery], err error) {
+	return viewList(q, func(req page.Request) (list page.List[hook.Delivery], err error) {
 		if list, err = read(req); err != nil {
 			return list, err
 		}

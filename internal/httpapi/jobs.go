@@ -151,16 +151,12 @@ func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
-	req, _, err := pageRequest(c)
-	if err != nil {
-		return reply{}, err
-	}
 	list := page.Scope("replays", string(c.tenant))
-	before, err := page.OpenCursor(list, req.Cursor)
-	if err != nil {
-		return reply{}, fmt.Errorf("list replays: %w", err)
-	}
-	return viewList(req, func(req page.Request) (page.List[replay.Job], error) {
+	return viewList(listQuery(c), func(req page.Request) (page.List[replay.Job], error) {
+		before, err := page.OpenCursor(list, req.Cursor)
+		if err != nil {
+			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
+		}
 		jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
 		if err != nil {
 			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)

@@ -70,11 +70,7 @@ func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listKeys(ctx context.Context, c *call) (reply, error) {
-	req, _, err := pageRequest(c)
-	if err != nil {
-		return reply{}, err
-	}
-	return viewList(req, func(req page.Request) (page.List[hook.APIKey], error) { return h.Keys.List(ctx, req) }, viewOf[keyView])
+	return viewList(listQuery(c), func(req page.Request) (page.List[hook.APIKey], error) { return h.Keys.List(ctx, req) }, viewOf[keyView])
 }
 
 func (h *manage) revokeKey(ctx context.Context, c *call, id hook.KeyID) (reply, error) {

@@ -111,6 +111,12 @@ func TestLists_invalid(t *testing.T) {
 			t.Errorf("GET %s = %d %s; want 400 %s", target, w.Code, w.Body, want)
 		}
 	}
+	w := b.do(t, owner, "GET", "/v1/tenants/acme/deliveries?limit=0&colour=red&state=new&failed_attempt=yes&failed_attempt=no", "")
+	for _, field := range []string{"colour", "failed_attempt", "limit", "state"} {
+		if !strings.Contains(w.Body.String(), fmt.Sprintf("%q", field)) {
+			t.Errorf("GET with four wrong parameters = %s; want %s named, too", w.Body, field)
+		}
+	}
 	if w := b.do(t, admin, "GET", "/v1/tenants?prefix=%23", ""); w.Code != 400 {
 		t.Errorf("GET /v1/tenants?prefix=# = %d; want 400", w.Code)
 	}

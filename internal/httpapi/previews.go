@@ -47,8 +47,8 @@ func (h *manage) previewEndpoint(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	q, wrong := body.query(wrong)
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
+	if err := wrong.err(); err != nil {
+		return reply{}, err
 	}
 	q.Endpoint = c.r.PathValue("endpoint")
 	return shown(viewPreview)(h.Previewer.Preview(ctx, c.tenant, q))

@@ -9,48 +9,52 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/admin/page"
-	"surehook.example/surehook/internal/hook"
 )
 
-// query returns the parameters of the request's query; CodeInvalid for repeated
-// parameters and for parameters not in names.
-func query(c *call, names ...string) (url.Values, error) {
+// params are the parameters of a query. They collect what is wrong with them.
+type params struct {
+	url.Values
+	page  page.Request // of a list
+	wrong fieldErrors
+}
+
+// query returns the parameters of the request's query. Repeated parameters are wrong, and so are those
+// not in names.
+func query(c *call, names ...string) *params {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
+	q := &params{Values: values}
 	if err != nil {
-		return nil, hook.Invalid(hook.FieldError{Field: "query", Message: "is not well-formed"})
+		q.wrong.add("query", "is not well-formed")
 	}
 	for name, given := range values {
 		switch {
 		case !slices.Contains(names, name):
-			return nil, hook.Invalid(hook.FieldError{Field: name, Message: "is not a known parameter"})
+			q.wrong.add(name, "is not a known parameter")
+			q.Del(name)
 		case len(given) > 1:
-			return nil, hook.Invalid(hook.FieldError{Field: name, Message: "is given twice"})
+			q.wrong.add(name, "is given twice")
 		}
 	}
-	return values, nil
+	return q
 }
 
-// pageRequest returns the requested page and all parameters of the query. names
-// are the allowed parameters besides limit and cursor.
-func pageRequest(c *call, names ...string) (page.Request, url.Values, error) {
-	values, err := query(c, append([]string{"limit", "cursor"}, names...)...)
-	if err != nil {
-		return page.Request{}, nil, err
-	}
-	limit, err := limitIn(values, page.DefaultLimit, page.MaxLimit)
-	return page.Request{Limit: limit, Bytes: c.pageBytes, Cursor: values.Get("cursor")}, values, err
+// listQuery returns the parameters of a list: limit, cursor and those in names.
+func listQuery(c *call, names ...string) *params {
+	q := query(c, append([]string{"limit", "cursor"}, names...)...)
+	q.page = page.Request{Limit: q.limit(page.DefaultLimit, page.MaxLimit), Bytes: c.pageBytes, Cursor: q.Get("cursor")}
+	return q
 }
 
-// limitIn returns the number of items asked for, from 1 to most.
-func limitIn(values url.Values, without, most int) (int, error) {
-	if !values.Has("limit") {
-		return without, nil
+// limit returns the number of items asked for, from 1 to most.
+func (q *params) limit(without, most int) int {
+	if !q.Has("limit") {
+		return without
 	}
-	limit, err := strconv.Atoi(values.Get("limit"))
+	limit, err := strconv.Atoi(q.Get("limit"))
 	if err != nil || limit < 1 || limit > most {
-		return 0, hook.Invalid(hook.FieldError{Field: "limit", Message: fmt.Sprintf("must be 1 to %d", most)})
+		q.wrong.add("limit", fmt.Sprintf("must be 1 to %d", most))
 	}
-	return limit, nil
+	return limit
 }
 
 // listView is a page of a list.
@@ -59,10 +63,13 @@ type listView[T any] struct {
 	NextCursor *string `json:"next_cursor"` // null at the end
 }
 
-// viewList responds with a page of a list, bounded in bytes. It is the only way to make a
-// listView.
-func viewList[T, V any](r page.Request, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {
-	l, err := page.Encode(r, read, func(t T) ([]byte, error) { return marshal(view(t)) })
+// viewList responds with a page of a list, bounded in bytes, unless parameters are wrong. It is the
+// only way to make a listView.
+func viewList[T, V any](q *params, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {
+	if err := q.wrong.err(); err != nil {
+		return reply{}, err
+	}
+	l, err := page.Encode(q.page, read, func(t T) ([]byte, error) { return marshal(view(t)) })
 	if err != nil {
 		return reply{}, fmt.Errorf("read page: %w", err)
 	}

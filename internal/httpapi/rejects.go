@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/delivery/source"
-	"surehook.example/surehook/internal/hook"
 )
 
 // Bytes of a reject shown in a list: of its body, of its reason, and of each other text.
@@ -50,14 +50,12 @@ type rejectsView struct {
 
 // listRejects responds with rejects, in no particular order. A queue has no pages.
 func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
-	req, values, err := pageRequest(c)
-	if err != nil {
+	q := query(c, "limit")
+	limit := q.limit(page.DefaultLimit, page.MaxLimit)
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
 	}
-	if values.Has("cursor") {
-		return reply{}, hook.Invalid(hook.FieldError{Field: "cursor", Message: "is not a known parameter"})
-	}
-	found, err := h.Rejects.List(ctx, req.Limit)
+	found, err := h.Rejects.List(ctx, limit)
 	if err != nil {
 		return reply{}, fmt.Errorf("list rejects: %w", err)
 	}

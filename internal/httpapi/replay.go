@@ -73,14 +73,10 @@ func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
 	}
-	values, err := query(c, endpointParam)
-	if err != nil {
+	q := query(c, endpointParam)
+	to := q.given(endpointParam)
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
-	}
-	var wrong fieldErrors
-	to := wrong.given(values, endpointParam)
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
 	}
 	if err := c.mayAddTo(to); err != nil {
 		return reply{}, err

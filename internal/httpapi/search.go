@@ -27,12 +27,12 @@ type foundView struct {
 // search finds records by an id, of the tenant in the path or of all tenants. Replay jobs are
 // only found with the scope that reads them.
 func (h *manage) search(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, textParam)
-	if err != nil {
+	q := query(c, textParam)
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
 	}
 	return shown(viewFound)(h.Searcher.Search(ctx, search.Query{
-		Text: values.Get(textParam), Tenant: cmp.Or(c.tenant, hook.AllTenants), Jobs: c.principal.May(hook.ScopeReplay),
+		Text: q.Get(textParam), Tenant: cmp.Or(c.tenant, hook.AllTenants), Jobs: c.principal.May(hook.ScopeReplay),
 	}))
 }
 

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"time"
 
 	"surehook.example/surehook/internal/admin/status"
@@ -18,63 +17,51 @@ const (
 
 // getStats responds with statistics of a tenant or of an endpoint.
 func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, sinceParam, untilParam, byParam, groupParam)
-	if err != nil {
+	q := query(c, sinceParam, untilParam, byParam, groupParam)
+	of := status.StatsQuery{Endpoint: c.r.PathValue("endpoint"), Since: q.time(sinceParam), Until: q.time(untilParam), Hourly: q.hourly()}
+	of.Group = q.grouping(of.Endpoint != "")
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
 	}
-	var wrong fieldErrors
-	q := status.StatsQuery{
-		Endpoint: c.r.PathValue("endpoint"),
-		Since:    wrong.time(values, sinceParam), Until: wrong.time(values, untilParam),
-		Hourly: wrong.hourly(values),
-	}
-	q.Group = wrong.grouping(values, q.Endpoint != "")
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
-	}
-	return shown(viewStats)(h.Status.Statistics(ctx, c.tenant, q))
+	return shown(viewStats)(h.Status.Statistics(ctx, c.tenant, of))
 }
 
 // getPipelineStats responds with statistics of all tenants.
 func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, byParam, groupParam)
-	if err != nil {
+	q := query(c, byParam, groupParam)
+	of := status.PipelineQuery{Hourly: q.hourly(), Tenants: q.Has(groupParam)}
+	if of.Tenants && q.Get(groupParam) != "tenant" {
+		q.wrong.add(groupParam, "must be tenant")
+	}
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
 	}
-	var wrong fieldErrors
-	q := status.PipelineQuery{Hourly: wrong.hourly(values), Tenants: values.Has(groupParam)}
-	if q.Tenants && values.Get(groupParam) != "tenant" {
-		wrong.add(groupParam, "must be tenant")
-	}
-	if len(wrong) > 0 {
-		return reply{}, hook.Invalid(wrong...)
-	}
-	s, complete, err := h.Status.PipelineStatistics(ctx, q)
+	s, complete, err := h.Status.PipelineStatistics(ctx, of)
 	if err != nil {
 		return reply{}, fmt.Errorf("read statistics: %w", err)
 	}
 	return ok(pipelineStatsView{Complete: complete, statsView: viewStats(s)}), nil
 }
 
-func (errs *fieldErrors) hourly(values url.Values) bool {
-	by := values.Get(byParam)
-	if values.Has(byParam) && by != "hour" && by != "total" {
-		errs.add(byParam, "must be hour or total")
+func (q *params) hourly() bool {
+	by := q.Get(byParam)
+	if q.Has(byParam) && by != "hour" && by != "total" {
+		q.wrong.add(byParam, "must be hour or total")
 	}
 	return by == "hour"
 }
 
 // grouping returns the grouping. The statistics of one endpoint cannot be grouped by endpoint.
-func (errs *fieldErrors) grouping(values url.Values, endpoint bool) status.Grouping {
-	switch g := status.Grouping(values.Get(groupParam)); {
-	case !values.Has(groupParam):
+func (q *params) grouping(endpoint bool) status.Grouping {
+	switch g := status.Grouping(q.Get(groupParam)); {
+	case !q.Has(groupParam):
 		return status.GroupNone
 	case g == status.GroupType, g == status.GroupEndpoint && !endpoint:
 		return g
 	case endpoint:
-		errs.add(groupParam, "must be type")
+		q.wrong.add(groupParam, "must be type")
 	default:
-		errs.add(groupParam, "must be endpoint or type")
+		q.wrong.add(groupParam, "must be endpoint or type")
 	}
 	return status.GroupNone
 }

@@ -20,18 +20,15 @@ const maxSearch = 200
 
 // getTenantHealth responds with the health of a tenant's endpoints, the worst first.
 func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
-	values, err := query(c, "search", "limit")
-	if err != nil {
+	q := query(c, "search", "limit")
+	limit := q.limit(defaultEndpointRows, hook.MaxEndpointsPerTenant)
+	if len(q.Get("search")) > maxSearch {
+		q.wrong.add("search", fmt.Sprintf("must have at most %d bytes", maxSearch))
+	}
+	if err := q.wrong.err(); err != nil {
 		return reply{}, err
 	}
-	limit, err := limitIn(values, defaultEndpointRows, hook.MaxEndpointsPerTenant)
-	if err != nil {
-		return reply{}, err
-	}
-	if len(values.Get("search")) > maxSearch {
-		return reply{}, hook.Invalid(hook.FieldError{Field: "search", Message: fmt.Sprintf("must have at most %d bytes", maxSearch)})
-	}
-	health, err := h.Status.TenantHealth(ctx, c.tenant, values.Get("search"))
+	health, err := h.Status.TenantHealth(ctx, c.tenant, q.Get("search"))
 	if err != nil {
 		return reply{}, fmt.Errorf("read health of tenant: %w", err)
 	}
