@@ -131,9 +131,9 @@ func TestDepths_OnEmulators(t *testing.T) {
 		client := awssqs.NewFromConfig(cfg)
 		urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry")}
 		queue := sqs.New(cfg, urls)
-		send := func(queue hook.Queue, n int, delay time.Duration) {
-			if errs := queue.Send(t.Context(), queue, tasks(t, n), delay); errs != nil {
-				t.Fatalf("Send(%s, %d tasks) = %v; want nil", queue, n, errs)
+		send := func(to hook.Queue, n int, delay time.Duration) {
+			if errs := queue.Send(t.Context(), to, tasks(t, n), delay); errs != nil {
+				t.Fatalf("Send(%s, %d tasks) = %v; want nil", to, n, errs)
 			}
 		}
 		send(hook.QueueLive, 3, 0)
