@@ -121,8 +121,31 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
           <code>{failed.last.body || failed.last.error}</code>
         </p>
       )}
-      {h.backlog?.first_loss_at && <Extend tenant={tenant} of={e} />}
+      <div className="row">
+        {waiting > 0 && h.circuit_state.state === 'open' && e.status === 'active' && !isPortal && <Probe tenant={tenant} id={e.id} />}
+        {h.backlog?.first_loss_at && <Extend tenant={tenant} of={e} />}
+      </div>
     </div>
+  )
+}
+
+/** Asks the endpoint now, in place of after the cooldown. */
+function Probe({ tenant, id }: { tenant: string; id: string }) {
+  const cache = useQueryClient()
+  if (!may('endpoints:write')) return null
+  const probe = async () => {
+    try {
+      await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe', { params: { path: { tenant, endpoint: id } } }))
+      tell(t.probing)
+    } catch (failure) {
+      tellFailure(failure)
+    }
+    await cache.invalidateQueries({ queryKey: [tenant] })
+  }
+  return (
+    <Button tiny onClick={() => void probe()}>
+      {t.probeNow}
+    </Button>
   )
 }
 
@@ -140,11 +163,9 @@ function Extend({ tenant, of: e }: { tenant: string; of: Schemas['Endpoint'] }) 
   }
   const label = t.extend(milliseconds(hours * 3_600_000))
   return (
-    <div className="row">
-      <Confirm trigger={<Button tiny>{label}</Button>} title={t.extendTitle} action={label} run={extend}>
-        {t.extendText}
-      </Confirm>
-    </div>
+    <Confirm trigger={<Button tiny>{label}</Button>} title={t.extendTitle} action={label} run={extend}>
+      {t.extendText}
+    </Confirm>
   )
 }
 

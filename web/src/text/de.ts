@@ -365,6 +365,8 @@ export const words: Part<Words> = {
   endpoint: {
     says: { failing: 'Scheitert', degraded: 'Viele Versuche scheitern', disabled: 'Abgeschaltet', paused: 'Angehalten', healthy: 'Versuche gelingen', quiet: 'Keine Versuche in den letzten 24 Stunden' },
     nextProbe: 'der nächste Versuch',
+    probeNow: 'Jetzt prüfen',
+    probing: 'Eine wartende Zustellung wird als Probe gesendet',
     lastAnswer: 'Letzte Antwort:',
     extend: (age) => `${age} aufbewahren`,
     extendTitle: 'Länger aufbewahren, was wartet?',

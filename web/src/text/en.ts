@@ -590,6 +590,8 @@ export const words = {
     rate: 'Rate limit',
     says: { failing: 'Failing', degraded: 'Many attempts fail', disabled: 'Disabled', paused: 'Paused', healthy: 'Attempts succeed', quiet: 'No attempts in the last 24 hours' } as Record<string, string>,
     nextProbe: 'the next probe',
+    probeNow: 'Probe now',
+    probing: 'A waiting delivery is sent as the probe',
     lastAnswer: 'Last answer:',
     extend: (age: string) => `Keep for ${age}`,
     extendTitle: 'Keep what waits for longer?',
