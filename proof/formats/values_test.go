@@ -175,7 +175,7 @@ func circuits() []admission.Record {
 			Holder: "probe", LeaseUntil: at(22), ClosedAt: at(19),
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
-		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47), AtRiskUntil: at(49)},
+		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47), Judged: at(46), AtRiskUntil: at(49)},
 		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
 	}
 	half, closed := full, admission.NewRecord(tenant, third)

@@ -166,6 +166,6 @@ func judgedSince(now time.Time) time.Time { return now.Add(-condition.Span).Trun
 // judged returns the condition of the endpoint by its hours from judgedSince on.
 func judged(e hook.Endpoint, r admission.Record, hours []stats.Hour) condition.Condition {
 	return condition.Of(condition.Facts{
-		Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, CreatedAt: e.CreatedAt, Circuit: r.Circuit, Hours: hours, Began: r.Review.Began,
+		Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, CreatedAt: e.CreatedAt, Circuit: r.Circuit, Hours: hours, Began: r.Review.Began, Judged: r.Review.Judged,
 	})
 }

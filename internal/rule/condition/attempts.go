@@ -91,10 +91,30 @@ func (f Facts) below(share float64, state State) Condition {
 		}
 	}
 	c.Class = commonest(f.Hours, c.Since)
-	if !f.Began.IsZero() && (c.Since.IsZero() || f.Began.Before(c.Since)) {
+	if !f.Began.IsZero() && !f.quietSince() && (c.Since.IsZero() || f.Began.Before(c.Since)) {
 		c.Since = f.Began
 	}
 	return c
+}
+
+// quietSince reports whether the endpoint was quiet after the condition of Began, for the whole Span.
+func (f Facts) quietSince() bool {
+	for i := range f.Hours {
+		if f.Hours[i].Attempts() > 0 {
+			return !f.Judged.IsZero() && f.Hours[i].Start.Sub(f.Judged) > Span
+		}
+	}
+	return false
+}
+
+// Newest returns the start of the newest hour with attempts; zero without one.
+func Newest(hours []stats.Hour) time.Time {
+	for i := len(hours) - 1; i >= 0; i-- {
+		if hours[i].Attempts() > 0 {
+			return hours[i].Start
+		}
+	}
+	return time.Time{}
 }
 
 // commonest returns the most common class of the failed attempts from the hour of since on; 0 without any.

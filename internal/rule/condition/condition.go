@@ -87,6 +87,7 @@ type Facts struct {
 	Circuit     circuit.Circuit
 	Hours       []stats.Hour // of the Span, in order; hours without counts may be absent
 	Began       time.Time    // when the condition failing or degraded began, if the Hours do not tell it; see review.Flags
+	Judged      time.Time    // the newest hour with attempts when Began was stored; zero: not known
 }
 
 // Condition is the condition of an endpoint.

@@ -41,3 +41,25 @@ func TestJudge_began(t *testing.T) {
 		t.Errorf("after hours of successes, Began = %s; want none", flags.Began)
 	}
 }
+
+// A condition after days of silence is another one, although its hours are all of failures, too.
+func TestJudge_beganAfterASilence(t *testing.T) {
+	t.Parallel()
+
+	failed := func(start time.Time) []stats.Hour {
+		h := stats.Hour{Start: start, FailedAt: start.Add(7 * time.Minute)}
+		for range 5 {
+			h.Count(stats.Attempt{Class: hook.ClassRefused, Number: 1, State: hook.StateRetrying})
+		}
+		return []stats.Hour{h}
+	}
+	judge := func(flags review.Flags, start time.Time) review.Flags {
+		return review.Judge(review.Facts{Endpoint: active(), Flags: flags, Circuit: circuit.New(), Hours: failed(start)}, start.Add(time.Hour/2)).Flags
+	}
+	for silence, want := range map[time.Duration]time.Duration{24 * time.Hour: 7 * time.Minute, 25 * time.Hour: 25*time.Hour + 7*time.Minute} {
+		flags := judge(judge(review.Flags{}, hour), hour.Add(silence))
+		if !flags.Began.Equal(hour.Add(want)) {
+			t.Errorf("after a silence of %s, Began = %s; want %s", silence, flags.Began, hour.Add(want))
+		}
+	}
+}

@@ -26,6 +26,10 @@ type Flags struct {
 	// do not tell it once they are all of the condition.
 	Began time.Time `stored:"began"`
 
+	// Judged is the newest hour with attempts in that condition: a condition after a day without
+	// any is another one.
+	Judged time.Time `stored:"judged"`
+
 	// AtRiskUntil is when the trouble of deliveries at risk is over, unless a review finds again that
 	// the first loss is near; zero: there was none.
 	AtRiskUntil time.Time `stored:"at_risk_until"`
@@ -94,14 +98,17 @@ func Judge(f Facts, now time.Time) Verdict {
 	j.judgeDeaths()
 	j.judgeCertificate()
 	j.judgeRisk()
-	j.after.Began = began(f)
+	j.after.Began, j.after.Judged = began(f), time.Time{}
+	if !j.after.Began.IsZero() {
+		j.after.Judged = condition.Newest(f.Hours)
+	}
 	return Verdict{Flags: j.after, Disable: j.disable, Notifications: j.notifications()}
 }
 
 // began returns the Flags.Began that follows from the facts.
 func began(f Facts) time.Time {
 	c := condition.Of(condition.Facts{
-		Status: f.Endpoint.Status, StatusSince: f.Endpoint.StatusSince, CreatedAt: f.Endpoint.CreatedAt, Circuit: f.Circuit, Hours: f.Hours, Began: f.Flags.Began,
+		Status: f.Endpoint.Status, StatusSince: f.Endpoint.StatusSince, CreatedAt: f.Endpoint.CreatedAt, Circuit: f.Circuit, Hours: f.Hours, Began: f.Flags.Began, Judged: f.Flags.Judged,
 	})
 	if c.State == condition.Failing || c.State == condition.Degraded {
 		return c.Since
