@@ -191,6 +191,7 @@ func post(ctx context.Context, t *testing.T, url, secret, id string, at time.Tim
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Webhook-Id", id)
 	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set("Webhook-Signature", signature)

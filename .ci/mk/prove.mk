@@ -179,7 +179,7 @@ examples/github-actions: need/go ## Check the workflow that deploys a release
 	@$(ACTIONLINT) examples/github-actions/deploy.yml
 
 .PHONY: examples/receivers
-examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed
+examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed examples/recipes/node_modules .venv/recipes/installed
 	@go test -tags examples -count=1 -timeout 5m -v ./examples
 
 .PHONY: examples/profiles
