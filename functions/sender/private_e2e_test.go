@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -74,7 +73,7 @@ func runInside(authority string) error {
 	if err != nil {
 		return err
 	}
-	go func() { _ = http.Serve(listener, http.HandlerFunc(answer)) }() //nolint:gosec // it ends with the test
+	go func() { _ = http.Serve(listener, http.HandlerFunc(answer)) }()
 	cfg := config.Settings{Egress: names.EgressPublic, Private: listOf, PrivateCA: authority}
 	handle, err := newHandler(cfg, aws.Config{}, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -83,8 +82,11 @@ func runInside(authority string) error {
 	function, lines := lambda.NewHandler(handle), bufio.NewReader(os.Stdin)
 	for {
 		message, err := lines.ReadBytes('\n')
-		if err != nil {
+		if errors.Is(err, io.EOF) {
 			return nil // the test is over
+		}
+		if err != nil {
+			return err
 		}
 		answer, err := function.Invoke(context.Background(), message)
 		if err != nil {
@@ -131,7 +133,7 @@ func enter(t *testing.T) *pipe {
 
 	run := func(args ...string) {
 		t.Helper()
-		if text, err := exec.Command("ip", args...).CombinedOutput(); err != nil { //nolint:gosec // constants of this test
+		if text, err := exec.CommandContext(context.WithoutCancel(t.Context()), "ip", args...).CombinedOutput(); err != nil {
 			t.Fatalf("ip %v: %v: %s", args, err, text)
 		}
 	}
@@ -139,7 +141,7 @@ func enter(t *testing.T) *pipe {
 		t.Skip("needs root, and ip of iproute2, for a network namespace")
 	}
 	zone := filepath.Join("/etc/netns", namespace)
-	if err := errors.Join(os.MkdirAll(zone, 0o755), os.WriteFile(filepath.Join(zone, "hosts"), []byte(hosts), 0o644)); err != nil { //nolint:gosec // names, for all programs there
+	if err := errors.Join(os.MkdirAll(zone, 0o755), os.WriteFile(filepath.Join(zone, "hosts"), []byte(hosts), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(zone) })
@@ -150,7 +152,7 @@ func enter(t *testing.T) *pipe {
 
 	authority, authorityKey := certificate.New(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign})
 	cert, key := certificate.Issue(t, &x509.Certificate{DNSNames: []string{receiver, "*.corp.internal"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, authority, authorityKey)
-	program := exec.Command("ip", "netns", "exec", namespace, os.Args[0]) //nolint:gosec // this program
+	program := exec.CommandContext(context.WithoutCancel(t.Context()), "ip", "netns", "exec", namespace, os.Args[0])
 	program.Env = append(os.Environ(), "TEST_PRIVATE_CA="+authority, "TEST_CERTIFICATE="+cert, "TEST_KEY="+key, "HTTPS_PROXY=http://127.0.0.1:1")
 	program.Stderr = os.Stderr
 	in, err := program.StdinPipe()
@@ -174,6 +176,8 @@ func enter(t *testing.T) *pipe {
 // TestAPrivateReceiver delivers to a receiver in a network namespace, where function sender is, too.
 // Nothing else reaches it, and the function reaches nothing else.
 func TestAPrivateReceiver(t *testing.T) {
+	t.Parallel()
+
 	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{10 * time.Second}})
 	signer := send.New(egress.NewClient(egress.Policy{}), egress.Policy{}, names.UserAgent(), time.Now)
 	invoker := enter(t)
@@ -217,8 +221,7 @@ func TestAPrivateReceiver(t *testing.T) {
 		}
 		outcome, err := w.Remote.Send(t.Context(), r)
 		if err != nil || outcome.Class != tt.class || !strings.Contains(strings.ToLower(outcome.Error), strings.ToLower(tt.text)) {
-			text, _ := json.Marshal(outcome)
-			t.Errorf("%s: %s, %v; want %s with %q", tt.name, text, err, tt.class, tt.text)
+			t.Errorf("%s: %+v, %v; want %s with %q", tt.name, outcome, err, tt.class, tt.text)
 		}
 	}
 
@@ -228,7 +231,7 @@ func TestAPrivateReceiver(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // its certificate is looked at
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
 	if conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, "443")); err == nil { // a network may answer for all addresses
 		defer func() { _ = conn.Close() }()
 		if secured, ok := conn.(*tls.Conn); ok && secured.ConnectionState().PeerCertificates[0].VerifyHostname(receiver) == nil {

@@ -172,6 +172,7 @@ func (r Report) beside(b *strings.Builder) {
 	all := func(s Scenario) float64 { return s.Bill().Total() + keys + trafficOut + archive(s) }
 	fmt.Fprintf(b, "All together, with logs, storage and backups: **%.2f** in batches of 100, **%.2f** posted alone, **%.2f** each alone in its batch.\n",
 		all(batch), all(single), all(alone))
+	fmt.Fprint(b, "\nTo [private receivers](private.md) a delivery costs as much as through a sender in another region, without the traffic between regions: interfaces of functions in a VPC are free.\n")
 }
 
 func (r Report) requests(b *strings.Builder) {
