@@ -278,6 +278,15 @@ func (r Endpoints) Preview(ctx context.Context, tenant string, endpoint string, 
 	return answered(a.StatusCode(), a.JSON200)
 }
 
+// ProbeCircuit: Probe an endpoint now.
+func (r Endpoints) ProbeCircuit(ctx context.Context, tenant string, endpoint string) (*openapi.EndpointDetail, error) {
+	a, err := r.c.ProbeCircuitWithResponse(ctx, tenant, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	return answered(a.StatusCode(), a.JSON200)
+}
+
 // ResetCircuit: Close an endpoint's circuit.
 func (r Endpoints) ResetCircuit(ctx context.Context, tenant string, endpoint string) (*openapi.EndpointDetail, error) {
 	a, err := r.c.ResetCircuitWithResponse(ctx, tenant, endpoint)

@@ -161,6 +161,11 @@ class Endpoints:
         result: types.Preview = self._call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/preview", {"tenant": tenant, "endpoint": endpoint}, body=body)
         return result
 
+    def probe_circuit(self, tenant: str, endpoint: str) -> types.EndpointDetail:
+        """Probe an endpoint now."""
+        result: types.EndpointDetail = self._call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe", {"tenant": tenant, "endpoint": endpoint})
+        return result
+
     def reset_circuit(self, tenant: str, endpoint: str) -> types.EndpointDetail:
         """Close an endpoint's circuit."""
         result: types.EndpointDetail = self._call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset", {"tenant": tenant, "endpoint": endpoint})
@@ -255,6 +260,11 @@ class AsyncEndpoints:
     async def preview(self, tenant: str, endpoint: str, body: types.PreviewRequest) -> types.Preview:
         """Preview a request."""
         result: types.Preview = await self._call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/preview", {"tenant": tenant, "endpoint": endpoint}, body=body)
+        return result
+
+    async def probe_circuit(self, tenant: str, endpoint: str) -> types.EndpointDetail:
+        """Probe an endpoint now."""
+        result: types.EndpointDetail = await self._call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe", {"tenant": tenant, "endpoint": endpoint})
         return result
 
     async def reset_circuit(self, tenant: str, endpoint: str) -> types.EndpointDetail:

@@ -800,6 +800,8 @@ class Caller(TypedDict):
     scopes: list[Literal['events:write', 'endpoints:write', 'transformations', 'private', 'read', 'replay', 'audit', 'portal:write', 'tenants:read', 'admin']]
     expires_at: NotRequired[str]
     """The end of the key, or of the person's token. Absent: never."""
+    environment: NotRequired[str]
+    """The name of the deployment, such as surehook-prod."""
 
 
 class KeyCreate(TypedDict):
@@ -1244,7 +1246,7 @@ class Audit(TypedDict):
     """The name of the key at the time of the change; of a person the name, with the subject at the issuer in parentheses."""
     source_ip: NotRequired[str]
     """The address of the caller's connection."""
-    action: Literal['circuit.open', 'circuit.reset', 'delivery.cancel', 'delivery.discard', 'delivery.replay', 'endpoint.change', 'endpoint.create', 'endpoint.delete', 'endpoint.disable', 'endpoint.enable', 'endpoint.end_overlap', 'endpoint.pause', 'endpoint.resume', 'endpoint.rotate_secret', 'endpoint.test', 'event.erase', 'event.replay', 'event_type.delete', 'event_type.set', 'key.create', 'key.revoke', 'limits.delete', 'limits.set', 'portal_link.create', 'portal_link.end', 'portal_session.end', 'portal_session.open', 'rejects.redrive', 'replay.cancel', 'replay.start', 'tenant.erase']
+    action: Literal['circuit.open', 'circuit.probe', 'circuit.reset', 'delivery.cancel', 'delivery.discard', 'delivery.replay', 'endpoint.change', 'endpoint.create', 'endpoint.delete', 'endpoint.disable', 'endpoint.enable', 'endpoint.end_overlap', 'endpoint.pause', 'endpoint.resume', 'endpoint.rotate_secret', 'endpoint.test', 'event.erase', 'event.replay', 'event_type.delete', 'event_type.set', 'key.create', 'key.revoke', 'limits.delete', 'limits.set', 'portal_link.create', 'portal_link.end', 'portal_session.end', 'portal_session.open', 'rejects.redrive', 'replay.cancel', 'replay.start', 'tenant.erase']
     target: NotRequired[str]
     """The id of the changed resource. For a refused change: as the caller named the resource, such as the uid of an endpoint."""
     request: NotRequired[dict[str, Any]]

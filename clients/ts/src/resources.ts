@@ -115,6 +115,11 @@ export class Endpoints {
     return this.call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/preview", { tenant, endpoint }, options, body);
   }
 
+  /** Probe an endpoint now. */
+  probeCircuit(tenant: string, endpoint: string, options?: Options<"probeCircuit">): Promise<Schemas["EndpointDetail"]> {
+    return this.call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/probe", { tenant, endpoint }, options);
+  }
+
   /** Close an endpoint's circuit. */
   resetCircuit(tenant: string, endpoint: string, options?: Options<"resetCircuit">): Promise<Schemas["EndpointDetail"]> {
     return this.call.send("POST", "/v1/tenants/{tenant}/endpoints/{endpoint}/circuit/reset", { tenant, endpoint }, options);
