@@ -99,8 +99,8 @@ lint/licenses: need/node need/python $(DOCS) web/node_modules $(LICENSES) ## Che
 
 .PHONY: verify/client
 verify/client: ## Check that the clients' types, requests and methods are what `make generate` writes
-	@rm -rf bin/generated && $(MAKE) generate INTO=bin/generated
-	@cd bin/generated && find * -type f | while read -r file; do \
+	@rm -rf bin/_generated && $(MAKE) generate INTO=bin/_generated
+	@cd bin/_generated && find * -type f | while read -r file; do \
 		diff -q "$$file" "../../$$file" || { echo "$$file is not what the contract says: run make generate"; exit 1; }; \
 	done
 
