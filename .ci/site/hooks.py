@@ -1,6 +1,6 @@
 """Makes a site of documents that are written for GitHub.
 
-docs/README.md is the navigation: its headings are the sections, and the lines of its lists are
+docs/README.md is the navigation: its headings are the sections, and the rows of its tables are
 the pages. A document outside of docs that it names becomes a page too. Links to other files lead
 to the repository, if the site knows its address.
 """
@@ -32,7 +32,9 @@ def sections():
     """Yields each section of the index: its title, and (title, path, sentence) of its pages."""
     for part in (ROOT / INDEX).read_text().split("\n## ")[1:]:
         title, _, body = part.partition("\n")
-        pages = re.findall(r"^\* \[([^]]+)\]\(([^)]+)\): (.+)$", body, re.MULTILINE)
+        pages = re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", body, re.MULTILINE)
+        if not pages:
+            raise SystemExit(f"{INDEX} has no table of pages below {title}")
         yield title, [(name, posixpath.normpath(posixpath.join("docs", to)), sentence) for name, to, sentence in pages]
 
 
@@ -89,6 +91,13 @@ def on_files(files, config):
     for name in ("site.css", "reference.css"):
         files.append(File.generated(config, name, abs_src_path=str(Path(__file__).with_name(name))))
     return files
+
+
+def on_pre_page(page, config, files):
+    """Puts guides before decisions in the search."""
+    if page.file.src_uri.startswith("adr/"):
+        page.meta.setdefault("search", {"boost": 0.2})
+    return page
 
 
 def on_page_markdown(markdown, page, config, files):
