@@ -36,7 +36,7 @@ func TestNotificationsAndTestEventsCoalesce(t *testing.T) {
 	}
 	b.call(http.MethodPost, "/endpoints/"+ops.ID+"/test", nil, http.StatusAccepted, nil)
 
-	want := []string{"surehook.delivery.dead", "surehook.delivery.dead", "surehook.test"}
+	want := []string{"surehook.delivery.dead", "surehook.delivery.dead", "webhook.test"}
 	var got []string
 	b.until("ops gets both deaths and the test event", func() bool {
 		got = nil

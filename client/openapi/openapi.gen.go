@@ -5145,7 +5145,7 @@ type TenantWaiting struct {
 
 // TestRequest defines model for TestRequest.
 type TestRequest struct {
-	// EventType The type whose example is the payload. The event itself always has the type surehook.test.
+	// EventType The type whose example is the payload. The event itself always has the type webhook.test.
 	EventType string `json:"event_type,omitempty"`
 
 	// Payload Any JSON value. Default: the example of the event type, or a short text.
@@ -6472,7 +6472,7 @@ type ClientInterface interface {
 
 	// TestEndpointWithBody Send a test event
 	//
-	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -6484,7 +6484,7 @@ type ClientInterface interface {
 
 	// TestEndpoint Send a test event
 	//
-	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -7953,7 +7953,7 @@ func (c *Client) GetEndpointStats(ctx context.Context, tenant TenantRef, endpoin
 
 // TestEndpointWithBody Send a test event
 //
-// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 // that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 // `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -7975,7 +7975,7 @@ func (c *Client) TestEndpointWithBody(ctx context.Context, tenant TenantRef, end
 
 // TestEndpoint Send a test event
 //
-// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 // that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 // `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -13590,7 +13590,7 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithBodyWithResponse Send a test event
 	//
-	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -13602,7 +13602,7 @@ type ClientWithResponsesInterface interface {
 
 	// TestEndpointWithResponse Send a test event
 	//
-	// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+	// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 	// text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 	// that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 	// `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -18147,7 +18147,7 @@ func (c *ClientWithResponses) GetEndpointStatsWithResponse(ctx context.Context, 
 
 // TestEndpointWithBodyWithResponse Send a test event
 //
-// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 // that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 // `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -18165,7 +18165,7 @@ func (c *ClientWithResponses) TestEndpointWithBodyWithResponse(ctx context.Conte
 
 // TestEndpointWithResponse Send a test event
 //
-// The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+// The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
 // text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
 // that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
 // `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.

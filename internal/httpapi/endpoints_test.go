@@ -387,7 +387,7 @@ func TestEndpoints_test(t *testing.T) {
 	e := b.create(t, `{"url":"https://example.com/","event_types":["order.*"]}`)
 	b.create(t, `{"url":"https://example.org/","event_types":["*","surehook.*"]}`)
 	path := endpoints + "/" + idOf(t, e) + "/test"
-	for body, want := range map[string]string{"": "surehook.test", `{"event_type":"user.created"}`: "surehook.test"} {
+	for body, want := range map[string]string{"": "webhook.test", `{"event_type":"user.created"}`: "webhook.test"} {
 		accepted := get[object](t, b, owner, 202, "POST", path, body)
 		stored, err := b.store.Event(t.Context(), hook.EventID(idOf(t, accepted)))
 		if err != nil || accepted["deliveries"] != 1.0 || stored.Type != want || !stored.ID.IsTest() || !slices.Equal(stored.Targets, []hook.Target{{Endpoint: hook.EndpointID(idOf(t, e)), Shards: 1}}) {

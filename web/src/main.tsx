@@ -6,7 +6,7 @@ import { App } from './app'
 import { followHeight } from './embed'
 import { followLinks } from './opening'
 import { followPerson } from './person'
-import { applyAccent, isPortal } from './session'
+import { applyAccent, applyLook, isPortal } from './session'
 import { applyTheme } from './ui/theme'
 import './styles/index.css'
 
@@ -14,6 +14,7 @@ if (isPortal) followLinks()
 else followPerson()
 applyTheme()
 applyAccent()
+applyLook()
 const root = document.getElementById('root')!
 followHeight(root)
 createRoot(root).render(

@@ -168,6 +168,16 @@ export const portalName = html.dataset.name || ''
 /** The address of the logo that the environment gave the portal. */
 export const portalLogo = isPortal ? html.dataset.logo || '' : ''
 
+/** Applies the ground and the font that the page around the portal asks for. */
+export function applyLook() {
+  if (!isPortal) return
+  const ground = asked('ground') ?? ''
+  if (/^[0-9a-f]{6}$/i.test(ground)) html.style.setProperty('--page', `#${ground}`)
+  if (ground === 'transparent') html.style.setProperty('--page', ground)
+  const font = asked('font') ?? ''
+  if (/^[\w ,-]{1,100}$/.test(font)) html.style.setProperty('--font', font)
+}
+
 /** Applies the environment's accent color with black or white text, whichever reads better on it. */
 export function applyAccent() {
   const accent = html.dataset.accent ?? ''

@@ -115,7 +115,7 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
 
   await page.getByRole('button', { name: 'Send test' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
-  await expect(page.getByRole('heading', { name: 'surehook.test' })).toBeVisible()
+  await expect(page.getByRole('heading', { name: 'webhook.test' })).toBeVisible()
   await expect(page.getByText('Attempt 1: 200 Delivered')).toBeVisible()
   await page.getByRole('link', { name: 'crm' }).click()
   await page.getByRole('button', { name: 'Delete' }).click()

@@ -205,13 +205,14 @@ for (const width of [1440, 390]) {
       await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
       await expect(page.getByRole('heading', { name: 'Attempt 1: 200 Delivered' })).toBeVisible()
       expect(receiver.requests.map((r) => r.path)).toEqual(['/first'])
-      expect(JSON.parse(receiver.requests[0]!.body)).toMatchObject({ type: 'surehook.test', data: { order: 1042 } })
+      expect(JSON.parse(receiver.requests[0]!.body)).toMatchObject({ type: 'webhook.test', data: { order: 1042 } })
+      expect(await page.locator('body').innerText()).not.toMatch(/surehook/i)
       await backend.call('DELETE', `/v1/event-types/${type}`)
     })
 
     test('embedded without a frame, the portal tells its height and its links', async ({ browser, backend, receiver, tenant }) => {
       await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
-      const embedded = async () => (await backend.portal(tenant)).url.replace('/portal#', '/portal?embed=1&lang=de#')
+      const embedded = async () => (await backend.portal(tenant)).url.replace('/portal#', '/portal?embed=1&lang=de&theme=dark&ground=102030&font=Georgia,serif#')
       const outer = await host(Number(new URL(embedder()).port), `<iframe src="${(await embedded()).replaceAll('&', '&amp;')}" width="100%" height="300"></iframe>`)
       const page = await browser.newPage({ viewport: { width, height: 900 } })
       await page.addInitScript(() => {
@@ -224,6 +225,11 @@ for (const width of [1440, 390]) {
         await page.goto(outer.url)
         const frame = page.frameLocator('iframe')
         await expect(frame.getByRole('heading', { name: 'Überblick' })).toBeVisible()
+        const look = () => page.frames()[1]!.evaluate(() => {
+          const { backgroundColor, colorScheme, fontFamily } = getComputedStyle(document.documentElement)
+          return { backgroundColor, colorScheme, fontFamily }
+        })
+        expect(await look()).toEqual({ backgroundColor: 'rgb(16, 32, 48)', colorScheme: 'dark', fontFamily: 'Georgia, serif' })
         await expect(frame.getByText('Acme webhooks')).toHaveCount(0)
         await expect(frame.getByText(tenant)).toHaveCount(0)
         await expect(frame.getByRole('button', { name: 'Abmelden' })).toHaveCount(0)

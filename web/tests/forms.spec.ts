@@ -262,8 +262,8 @@ test('a test event has an example of the catalogue, or a payload of the user', a
       await expect(dialog.getByLabel('Payload')).toHaveValue('{\n  "order": 1042\n}')
       await accessible(page)
     })
-    await expect(page.getByRole('heading', { name: 'surehook.test', level: 1 })).toBeVisible()
-    expect(JSON.parse(await got())).toMatchObject({ type: 'surehook.test', data: { order: 1042 } })
+    await expect(page.getByRole('heading', { name: 'webhook.test', level: 1 })).toBeVisible()
+    expect(JSON.parse(await got())).toMatchObject({ type: 'webhook.test', data: { order: 1042 } })
 
     await sends(async () => {
       await choose(page, 'Type', plain)
@@ -277,7 +277,7 @@ test('a test event has an example of the catalogue, or a payload of the user', a
       await expect(dialog.getByLabel('Payload')).toHaveValue('{\n  "order": 1042\n}')
       await dialog.getByLabel('Payload').fill('{"mine":  12345678901234567890}')
     })
-    await expect(page.getByRole('heading', { name: 'surehook.test', level: 1 })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'webhook.test', level: 1 })).toBeVisible()
     expect(await got()).toContain('{"mine":  12345678901234567890}')
 
     await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Events' }).click()

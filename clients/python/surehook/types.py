@@ -297,7 +297,7 @@ class RotateRequest(TypedDict):
 
 class TestRequest(TypedDict):
     event_type: NotRequired[str]
-    """The type whose example is the payload. The event itself always has the type surehook.test."""
+    """The type whose example is the payload. The event itself always has the type webhook.test."""
     payload: NotRequired[Any]
     """Any JSON value. Default: the example of the event type, or a short text."""
 

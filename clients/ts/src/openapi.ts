@@ -405,7 +405,7 @@ export interface paths {
         put?: never;
         /**
          * Send a test event
-         * @description The type is always `surehook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
+         * @description The type is always `webhook.test`, and the id ends with `test`. The payload is the caller's, or else the example of `event_type`, or else a short
          *     text. A payload of the caller's needs the scope `events:write` if the body does not name the type: with the envelope `raw`, or with a transformation
          *     that is no preset. Without the scope, no such body carries it later either. Only this endpoint gets the event, regardless of `event_types` and
          *     `validation`, and at once: neither the circuit nor a rate holds it back, and a 2xx closes the circuit. 409 unless the endpoint is active; 429 past ten a minute and tenant.
@@ -2880,7 +2880,7 @@ export interface components {
             overlap?: components["schemas"]["Duration"];
         };
         TestRequest: {
-            /** @description The type whose example is the payload. The event itself always has the type surehook.test. */
+            /** @description The type whose example is the payload. The event itself always has the type webhook.test. */
             event_type?: string;
             /** @description Any JSON value. Default: the example of the event type, or a short text. */
             payload?: unknown;

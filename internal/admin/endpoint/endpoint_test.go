@@ -426,11 +426,11 @@ func TestAdmin_Sample(t *testing.T) {
 	b := setup(t)
 	e, _ := b.create(t, nil)
 	sample, err := b.Sample(t.Context(), tenant, string(e.ID), "", nil)
-	if err != nil || sample.Type != "surehook.test" || sample.Endpoint.ID != e.ID || !strings.Contains(string(sample.Payload), string(e.ID)) {
-		t.Errorf("Sample = %s of %s for %s, %v; want a surehook.test that names %s", sample.Payload, sample.Type, sample.Endpoint.ID, err, e.ID)
+	if err != nil || sample.Type != "webhook.test" || sample.Endpoint.ID != e.ID || !strings.Contains(string(sample.Payload), string(e.ID)) {
+		t.Errorf("Sample = %s of %s for %s, %v; want a webhook.test that names %s", sample.Payload, sample.Type, sample.Endpoint.ID, err, e.ID)
 	}
-	if sample, err = b.Sample(t.Context(), tenant, string(e.ID), "order.paid", nil); err != nil || sample.Type != "surehook.test" {
-		t.Errorf("Sample(order.paid) = %s, %v; want surehook.test", sample.Type, err)
+	if sample, err = b.Sample(t.Context(), tenant, string(e.ID), "order.paid", nil); err != nil || sample.Type != "webhook.test" {
+		t.Errorf("Sample(order.paid) = %s, %v; want webhook.test", sample.Type, err)
 	}
 	for _, eventType := range []string{"surehook.endpoint.disabled", "a b"} {
 		if _, err := b.Sample(t.Context(), tenant, string(e.ID), eventType, nil); !slices.Equal(fieldsOf(t, err), []string{"event_type"}) {

@@ -9,7 +9,8 @@ import (
 )
 
 // SampleType is the type of test events. A test of another type would be signed as a genuine event.
-const SampleType = hook.SystemPrefix + "test"
+// Your customers read it, so it does not name Surehook.
+const SampleType = "webhook.test"
 
 // Sample is a test event for an endpoint.
 type Sample struct {

@@ -15,7 +15,7 @@ import (
 func (w *bundle) sendTest(e hook.Endpoint) {
 	w.T.Helper()
 
-	if _, err := w.Acceptor().AcceptFor(w.T.Context(), e, "surehook.test", []byte(`{}`), false); err != nil {
+	if _, err := w.Acceptor().AcceptFor(w.T.Context(), e, "webhook.test", []byte(`{}`), false); err != nil {
 		w.T.Fatalf("AcceptFor() = %v", err)
 	}
 }
@@ -62,7 +62,7 @@ func TestProcessBatch_SendsATestEventAtOnce(t *testing.T) {
 			w.Posts, w.Checks = nil, nil
 			w.sendTest(e)
 			w.InvokeAll()
-			if len(w.Posts) == 0 || !w.Posts[0].Event.ID.IsTest() && !bytes.Contains(w.Posts[0].Content.Body, []byte(`"surehook.test"`)) {
+			if len(w.Posts) == 0 || !w.Posts[0].Event.ID.IsTest() && !bytes.Contains(w.Posts[0].Content.Body, []byte(`"webhook.test"`)) {
 				t.Fatalf("requests = %+v; want that of the test event first", w.Posts)
 			}
 			c := w.Circuit(e)

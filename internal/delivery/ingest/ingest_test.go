@@ -379,7 +379,7 @@ func TestAcceptFor_IgnoresSubscriptions(t *testing.T) {
 	w := setup(t)
 	e := w.endpoint("acme", "user.*")
 	w.endpoint("acme", "*")
-	result, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`), false)
+	result, err := w.acceptor.AcceptFor(t.Context(), e, "webhook.test", []byte(`{}`), false)
 	if err != nil || result.Deliveries != 1 {
 		t.Fatalf("AcceptFor() = %+v, %v", result, err)
 	}

@@ -205,10 +205,10 @@ func TestAccept_limitsOfOurs(t *testing.T) {
 	e := w.endpoint("acme", "surehook.*")
 	w.endpoint("acme", "surehook.*")
 	w.limit(hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1})
-	if _, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`), false); err != nil {
+	if _, err := w.acceptor.AcceptFor(t.Context(), e, "webhook.test", []byte(`{}`), false); err != nil {
 		t.Fatal(err)
 	}
-	_, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`), false)
+	_, err := w.acceptor.AcceptFor(t.Context(), e, "webhook.test", []byte(`{}`), false)
 	refused(t, err, hook.CodeThrottled, "events_per_second", time.Second)
 	if result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k"); err != nil || result.Deliveries != 2 {
 		t.Errorf("AcceptOurs() = %+v, %v; want 2 deliveries", result, err)
@@ -222,11 +222,11 @@ func TestAcceptFor_limitsTestEvents(t *testing.T) {
 	w := setup(t)
 	e := w.endpoint("acme", "*")
 	for range ingest.TestsPerMinute {
-		if _, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`), false); err != nil {
+		if _, err := w.acceptor.AcceptFor(t.Context(), e, "webhook.test", []byte(`{}`), false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := w.acceptor.AcceptFor(t.Context(), e, "surehook.test", []byte(`{}`), false)
+	_, err := w.acceptor.AcceptFor(t.Context(), e, "webhook.test", []byte(`{}`), false)
 	refused(t, err, hook.CodeThrottled, "10 test events a minute", 6*time.Second)
 }
 

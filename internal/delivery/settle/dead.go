@@ -10,10 +10,10 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// notifyDead reports a dead delivery to the owner. The delivery of a notification is not
-// reported, so that no notification causes another one.
+// notifyDead reports a dead delivery to the owner, but for a test event's. The delivery of a
+// notification is not reported, so that no notification causes another one.
 func (s Completion) notifyDead(ctx context.Context, d hook.Delivery) {
-	if d.State != hook.StateDead || s.Notifier == nil || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
+	if d.State != hook.StateDead || s.Notifier == nil || d.ID.Event.IsTest() || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
 		return
 	}
 	Notify(ctx, s.Notifier, s.Log, hook.Notification{

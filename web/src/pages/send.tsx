@@ -13,7 +13,7 @@ import { tell } from '../ui/toast'
 
 const t = text.events
 
-const testType = 'surehook.test'
+const testType = 'webhook.test'
 
 // No name of a type has a space.
 const another = 'another type'

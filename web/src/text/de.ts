@@ -214,7 +214,7 @@ export const words: Part<Words> = {
     send: 'Testereignis senden',
     sendTitle: 'Testereignis senden',
     sendText: 'Das Ereignis wird wie jedes andere angenommen und allen Endpunkten mit passendem Typ zugestellt.',
-    testText: 'Nur dieser Endpunkt bekommt das Ereignis, und zwar sofort. Es hat den Typ surehook.test; der gewählte Typ liefert das Beispiel.',
+    testText: 'Nur dieser Endpunkt bekommt das Ereignis, und zwar sofort. Es hat den Typ webhook.test; der gewählte Typ liefert das Beispiel.',
     payload: 'Inhalt, JSON',
     payloadHelp: 'Leer lassen, um ein Beispiel zu senden.',
     example: 'Beispiel verwenden',

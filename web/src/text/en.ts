@@ -320,7 +320,7 @@ export const words = {
     send: 'Send a test event',
     sendTitle: 'Send a test event',
     sendText: 'Surehook accepts the event like any other, and delivers it to every endpoint with a matching type.',
-    testText: 'Only this endpoint gets the event, at once. Its type is surehook.test; the type that you choose gives the example.',
+    testText: 'Only this endpoint gets the event, at once. Its type is webhook.test; the type that you choose gives the example.',
     payload: 'Payload, JSON',
     payloadHelp: 'Leave it empty to send a sample.',
     example: 'Use the example',

@@ -1,8 +1,14 @@
+import { asked, isPortal } from '../session'
+
 export type Theme = 'system' | 'light' | 'dark'
 
 const slot = 'surehook-theme'
 
+/** The theme of the page around the portal, or else what was chosen here. */
 export function theme(): Theme {
+  const asks = isPortal ? asked('theme') : null
+  if (asks === 'light' || asks === 'dark') return asks
+  if (asks === 'visitor') return 'system'
   try {
     const kept = localStorage.getItem(slot)
     return kept === 'light' || kept === 'dark' ? kept : 'system'
