@@ -12,14 +12,20 @@ terraform {
 }
 
 resource "aws_cloudformation_stack" "surehook" {
-  name         = var.name
-  template_url = var.template_url
-  capabilities = ["CAPABILITY_IAM"]
+  name              = var.name
+  template_url      = var.template_url
+  capabilities      = ["CAPABILITY_IAM"]
+  iam_role_arn      = var.iam_role_arn
+  notification_arns = var.notification_arns
+  tags              = var.tags
 
   parameters = merge(var.parameters, {
-    AssetsBucket = var.assets_bucket
-    AssetsPrefix = var.assets_prefix
-    AlarmEmail   = var.alarm_email
+    AssetsBucket        = var.assets_bucket
+    AssetsPrefix        = var.assets_prefix
+    AlarmEmail          = var.alarm_email
+    SealingKey          = var.sealing_key
+    PermissionsBoundary = var.permissions_boundary
+    LogDays             = var.log_days == null ? "" : tostring(var.log_days)
   })
 
   timeouts {
