@@ -93,16 +93,11 @@ def on_files(files, config):
     return files
 
 
-def on_pre_page(page, config, files):
-    """Puts guides before decisions in the search."""
-    if page.file.src_uri.startswith("adr/"):
-        page.meta.setdefault("search", {"boost": 0.2})
-    return page
-
-
 def on_page_markdown(markdown, page, config, files):
     here = page.file.src_uri
     folder = posixpath.dirname(path(here))
+    if here.startswith("adr/"):
+        page.meta["search"] = {"boost": 0.01}  # guides stand before decisions in the search
 
     def site(target):
         """Returns the link for a target of this page, or None if nothing on the site has it."""
