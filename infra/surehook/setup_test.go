@@ -196,7 +196,7 @@ func customised() Environment {
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
 	env.SignIn = names.SignIn{
 		Issuer: "https://id.example.com", ClientID: "surehook", Roles: "operator=ops;support=desk", Claim: "roles", Scopes: "openid groups",
-		Origins: []string{"https://task.example.com"},
+		Origins: []string{"https://token.example.com"},
 	}
 	env.Portal = Portal{Name: "Acme webhooks", Accent: "#0b7285", Logo: "https://app.example.com/logo.svg", Embedders: []string{"https://app.example.com"}}
 	return env

@@ -52,7 +52,7 @@ type Message struct {
 	ReceiveCount int       // this receipt included
 }
 
-// NewQueue returns an empty queue with the clock now.
+// NewTaskQueues returns empty queues with the clock now.
 func NewTaskQueues(now func() time.Time) *TaskQueues {
 	numbers := new(atomic.Int64)
 	q := &TaskQueues{Visibility: defaultVisibility, now: now, numbers: numbers}

@@ -72,7 +72,7 @@ func TestSignIn_Faults(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			s := names.SignIn{Issuer: "https://id.example.com", ClientID: "surehook", Roles: "operator=ops", Origins: []string{"https://task.example.com"}}
+			s := names.SignIn{Issuer: "https://id.example.com", ClientID: "surehook", Roles: "operator=ops", Origins: []string{"https://token.example.com"}}
 			tt.change(&s)
 			got := s.Faults()
 			if tt.want == "" && len(got) > 0 || tt.want != "" && (len(got) != 1 || !strings.Contains(got[0].Error(), tt.want)) {
