@@ -146,6 +146,12 @@ func deliveryConflict(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Delivery(after refused saves)", d, got, err)
 	attempts, err := s.Attempts(t.Context(), []hook.Delivery{d})
 	wantSame(t, "Attempts(after refused saves)", []hook.Attempt(nil), attempts, err)
+
+	// Nor does a delivery that was not read replace the attempt in the record.
+	unread := attempted(t, s, d, attempt)
+	unread.Newest = nil
+	second := sampleAttempt(d.Ref(), 2)
+	wantCode(t, "SaveDelivery(not as read)", s.SaveDelivery(t.Context(), unread, &second), hook.CodeConflict)
 }
 
 func firstSaveRace(t *testing.T, s StoreUnderTest) {

@@ -21,19 +21,30 @@ type attemptItem struct {
 
 // newestItem is the newest attempt within the record of its delivery, which has the rest.
 type newestItem struct {
+	Number        int          `stored:"number"` // an older build may have recorded further attempts
 	StartedAt     time.Time    `stored:"started_at"`
 	NextAttemptAt time.Time    `stored:"next_at"`
 	Outcome       hook.Outcome `stored:"outcome"`
 }
 
-// maxInside is the longest body, in bytes, of an attempt within the record of its delivery: each
-// write of the delivery writes the attempt again.
-const maxInside = 500
+// Bounds of an attempt within the record of its delivery, in bytes: each write of the delivery writes
+// the attempt again.
+const (
+	maxInsideBody = 500
+	maxInsideText = 2000 // of all that the receiver and the owner chose
+)
 
 // staysInside reports whether the attempt is written within the record of its delivery. The members
 // of a batch are many.
 func staysInside(a *hook.Attempt) bool {
-	return len(a.Outcome.Body) <= maxInside && (a.Outcome.Batch == nil || a.Outcome.Batch.Members == nil)
+	o := &a.Outcome
+	size := len(o.Body) + len(o.URL) + len(o.Error)
+	for _, headers := range []map[string]string{o.Headers, o.Sent} {
+		for name, value := range headers {
+			size += len(name) + len(value)
+		}
+	}
+	return len(o.Body) <= maxInsideBody && size <= maxInsideText && (o.Batch == nil || o.Batch.Members == nil)
 }
 
 // moveAttempt writes the attempt within the delivery's record as a record of its own. It is there
@@ -104,7 +115,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 	for _, d := range deliveries {
 		for number := 1; number <= d.Attempts; number++ {
-			if d.Newest == nil || number < d.Newest.Number {
+			if d.Newest == nil || number != d.Newest.Number {
 				keys = append(keys, attemptKey(d.Ref(), number))
 			}
 		}

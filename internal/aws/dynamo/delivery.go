@@ -38,7 +38,7 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
 	it.Version++
 	if d.Newest != nil {
-		it.Newest = &newestItem{d.Newest.StartedAt, d.Newest.NextAttemptAt, d.Newest.Outcome}
+		it.Newest = &newestItem{d.Newest.Number, d.Newest.StartedAt, d.Newest.NextAttemptAt, d.Newest.Outcome}
 		if reflect.DeepEqual(d.Last, d.Newest.Outcome.Short()) {
 			it.Last = hook.Outcome{}
 		}
@@ -57,7 +57,7 @@ func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 	d := it.At(ref)
 	if it.Newest != nil {
 		d.Newest = &hook.Attempt{
-			Delivery: ref, Number: d.Attempts, Trigger: hook.TriggerOf(d.ID, d.Attempts), ExpiresAt: d.ExpiresAt,
+			Delivery: ref, Number: it.Newest.Number, Trigger: hook.TriggerOf(d.ID, it.Newest.Number), ExpiresAt: d.ExpiresAt,
 			StartedAt: it.Newest.StartedAt, NextAttemptAt: it.Newest.NextAttemptAt, Outcome: it.Newest.Outcome,
 		}
 		if d.Last.Class == 0 {
@@ -146,10 +146,15 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 // try of the same call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
-	if attempt != nil && d.Newest != nil {
+	guard := asRead(d.Version)
+	switch {
+	case attempt == nil:
+	case d.Newest != nil:
 		if err := s.moveAttempt(ctx, d); err != nil {
 			return translate(err, op)
 		}
+	case d.Version > 0: // a caller that did not read the record must not replace the attempt in it
+		guard.expression += " AND attribute_not_exists(newest)"
 	}
 	apart := attempt != nil && !staysInside(attempt)
 	switch {
@@ -158,7 +163,7 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	case attempt != nil:
 		d.Newest = attempt
 	}
-	delivery := s.next(toDeliveryItem(d), d.Version)
+	delivery := s.nextIf(toDeliveryItem(d), d.Version, guard)
 	if !apart {
 		return translate(s.writeNext(ctx, delivery), op)
 	}

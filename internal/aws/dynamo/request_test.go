@@ -76,7 +76,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		{
 			name: "a save with an attempt is one write",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), attempt()) },
-			want: []guard{{Write: "UpdateItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version", Values: version("4")}},
+			want: []guard{{Write: "UpdateItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(newest)", Values: version("4")}},
 		},
 		{
 			name: "a save with the next attempt moves the one before",
@@ -115,7 +115,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 				return s.SaveDelivery(ctx, delivery(4), longAttempt())
 			},
 			want: []guard{
-				{Write: "Update", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version", Values: version("4")},
+				{Write: "Update", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(newest)", Values: version("4")},
 				{Write: "Put", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: "", Values: nil},
 			},
 		},

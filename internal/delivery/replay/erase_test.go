@@ -56,7 +56,7 @@ func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 			if err := w.Store.SaveDelivery(w.T.Context(), d, &a); err != nil {
 				w.T.Fatal(err)
 			}
-			d.Version++
+			d = w.Delivery(d.Ref())
 		}
 	}
 	return event, ids

@@ -165,7 +165,7 @@ func functionEnvironment(runtimeAPI string) []string {
 		"SUREHOOK_EGRESS" + "=" + names.EgressPublic,
 		"SUREHOOK_API_HOSTS" + "=a1b2c3d4e5.execute-api.us-east-1.amazonaws.com",
 		"SUREHOOK_RETRY_QUEUE_ARN" + "=arn:aws:sqs:" + account + "retry",
-		"SUREHOOK_TENANT_PLACES" + "=5",
+		"SUREHOOK_TENANT_SHARES" + "=5",
 		"SUREHOOK_TENANT_PATH" + "=detail.tenant",
 		"SUREHOOK_TRACES" + "=" + names.TracesXRay,
 		"SUREHOOK_VALIDATION" + "=" + names.ValidationOff,
