@@ -35,7 +35,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	var sooner bool  // probes follow sooner
 	var mended bool  // what may have been wrong with the requests differs
 	var moved bool   // the origin differs
-	var proved bool  // whoever gets the requests has confirmed: not asked again after a version conflict
+	var proved place // whose receivers have confirmed: not asked again after a version conflict
 	e, err := a.change(ctx, tenant, ref, version, func(e *hook.Endpoint) (bool, error) {
 		before := *e
 		errs, err := a.apply(ctx, f, e)
@@ -58,11 +58,11 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 			mended = f.namesSent() // it may repeat a change after which the process died
 			return false, nil
 		}
-		if !proved {
+		if to := placeOf(*e); proved != to {
 			if err := a.prove(ctx, before, *e, ""); err != nil {
 				return false, err
 			}
-			proved = true
+			proved = to
 		}
 		return true, a.seal(ctx, e)
 	})
@@ -79,6 +79,14 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 	}
 	return e, nil
 }
+
+// place is where the requests of an endpoint go.
+type place struct {
+	url, token string
+	private    bool
+}
+
+func placeOf(e hook.Endpoint) place { return place{e.URL, e.Auth.OAuth.TokenURL, e.Private()} }
 
 // sentFields returns the fields of an endpoint, with the same names in Fields, on which depends where
 // its requests go, from where, and how: with which credentials and headers, in which shape, and for

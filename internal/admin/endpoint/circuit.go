@@ -48,7 +48,7 @@ func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (S
 // parked deliveries. Results of attempts in flight no longer count for the
 // circuit, and the wait that a 429 asked for is over.
 func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
-	e, err := a.Get(ctx, tenant, ref)
+	e, err := a.permitted(ctx, tenant, ref)
 	if err != nil {
 		return Status{}, err
 	}
@@ -67,7 +67,7 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 // circuit starts a new cooldown. Deliveries are parked
 // until a probe succeeds.
 func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
-	e, err := a.Get(ctx, tenant, ref)
+	e, err := a.permitted(ctx, tenant, ref)
 	if err != nil {
 		return Status{}, err
 	}

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 	"strings"
@@ -33,6 +34,15 @@ func (a *Admin) permit(e hook.Endpoint) error {
 		return &hook.Error{Code: hook.CodeForbidden, Message: "an endpoint with egress private needs the scope " + string(hook.ScopePrivate)}
 	}
 	return nil
+}
+
+// permitted is Get for a caller who stops or starts the endpoint.
+func (a *Admin) permitted(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
+	e, err := a.Get(ctx, tenant, ref)
+	if err == nil {
+		err = a.permit(e)
+	}
+	return e, err
 }
 
 // applyOrigin sets the region and the egress. A change of the one keeps the other.

@@ -15,7 +15,7 @@ import (
 // flight ProbeNow is CodeConflict, and a repeated call before that changes nothing. It is CodeConflict,
 // too, if the endpoint is not active, if its circuit is closed, or if no delivery is known to wait.
 func (a *Admin) ProbeNow(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
-	e, err := a.Get(ctx, tenant, ref)
+	e, err := a.permitted(ctx, tenant, ref)
 	if err != nil {
 		return Status{}, err
 	}

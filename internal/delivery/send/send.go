@@ -81,6 +81,9 @@ var ErrDeadline = errors.New("the endpoint's timeout is over")
 
 // Send signs the request and makes the attempt from here.
 func (s *Sender) Send(ctx context.Context, r Request) hook.Outcome {
+	if r.Endpoint.Private() { // every caller sends it by another function: see remote.Sender
+		return hook.Outcome{Class: hook.ClassBlocked, URL: r.Endpoint.URL, Error: "The endpoint's requests leave from the private network alone."}
+	}
 	return s.Post(ctx, s.Prepare(r))
 }
 

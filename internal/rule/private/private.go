@@ -108,6 +108,9 @@ func (f form) rule(field string, wrong *hook.Fields) Rule {
 			"%q must be a name in lower case, such as corp.example.com, which stands for itself and all names below it", host)
 		wrong.Refuse(ofAWS(host), fmt.Sprintf("%shosts[%d]", field, i), "%q is a name of AWS", host)
 	}
+	const empty = "must name at least one, or be left out for all" // as a template with an empty variable would write it
+	wrong.Refuse(f.Hosts != nil && len(f.Hosts) == 0, field+"hosts", empty)
+	wrong.Refuse(f.Tenants != nil && len(f.Tenants) == 0, field+"tenants", empty)
 	wrong.Refuse(len(f.Ports) == 0, field+"ports", "must name at least one port, such as 443")
 	for i, port := range f.Ports {
 		wrong.Refuse(port == 0, fmt.Sprintf("%sports[%d]", field, i), "must be 1 to 65535")
@@ -201,7 +204,10 @@ func (l List) Targets() []Target {
 // ofAWS reports whether the name belongs to services of AWS, which a VPC can resolve to private
 // addresses.
 func ofAWS(host string) bool {
-	return slices.ContainsFunc([]string{"amazonaws.com", "api.aws", "on.aws", "amazonaws.com.cn", "amazonwebservices.com.cn"}, func(domain string) bool {
+	return slices.ContainsFunc([]string{
+		"amazonaws.com", "aws", "amazonaws.com.cn", "amazonwebservices.com.cn", "amazonaws.eu", "amazonwebservices.eu",
+		"ic.gov", "sgov.gov", "scloud", "adc-e.uk",
+	}, func(domain string) bool {
 		return isWithin(host, domain)
 	})
 }
