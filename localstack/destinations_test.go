@@ -172,8 +172,8 @@ func TestARepairedRoleDrainsWhatWasParked(t *testing.T) {
 		c.call(http.MethodGet, "/deliveries/"+delivery, nil, http.StatusOK, &seen)
 		return len(seen.History) > 0
 	})
-	if a := seen.History[0]; a.Class != "task" || a.Error == "" {
-		t.Errorf("attempt without a session = %+v; want task", a)
+	if a := seen.History[0]; a.Class != "token" || a.Error == "" {
+		t.Errorf("attempt without a session = %+v; want token", a)
 	}
 	// The trust is repaired; the policy is still missing.
 	if _, err := roles.UpdateAssumeRolePolicy(c.ctx, &awsiam.UpdateAssumeRolePolicyInput{RoleName: aws.String(name), PolicyDocument: aws.String(fmt.Sprintf(trust, id))}); err != nil {
