@@ -25,7 +25,7 @@ type board struct {
 	} `json:"widgets"`
 }
 
-// boardOf reads the environment's dashboard, with tasks in show's form.
+// boardOf reads the environment's dashboard, with tokens in show's form.
 // Command picture needs a readable body.
 func boardOf(t *testing.T, env string) board {
 	t.Helper()

@@ -275,7 +275,7 @@ const (
 )
 
 // reserve returns the concurrency of the queue slot: a tenth of the slots. A tenant
-// holds a few places of the reserve, so the task of another tenant finds a free
+// holds a few shares of the reserve, so the task of another tenant finds a free
 // share.
 func (c Concurrency) reserve() int { return max(leastConcurrency, c.Slots/10) }
 

@@ -148,9 +148,9 @@ func (t Thresholds) check(f *faults) {
 }
 
 // check reports a name without a certificate and the reverse. In an embedding
-// app, a value from another resource is a task until deployment. A task
+// app, a value from another resource is a token until deployment. A token
 // passes the check.
-// https://docs.aws.amazon.com/cdk/v2/guide/tasks.html
+// https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
 func (d Domain) check(f *faults) {
 	f.add((d.Name == "") != (d.CertificateARN == ""), "a domain needs both its name and the ARN of its certificate")
 	if d.CertificateARN != "" {
