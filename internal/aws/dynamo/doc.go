@@ -75,7 +75,8 @@
 // During a deployment, and after a rollback, an older build reads records of a later
 // one. So a new fact gets an attribute of its own, and never changes the meaning of
 // another attribute. Writing the next version of an item keeps the attributes that the
-// build does not know; see next. If the build cannot read a word or an attribute, only
+// build does not know; see next. Within newest, the attempt in a delivery's record, it does not: each
+// version writes the whole attempt. If the build cannot read a word or an attribute, only
 // that record fails: see Store.Unreadable. Package proof/formats has an item of
 // every kind, and CONTRIBUTING.md says how to change the format of items.
 //
