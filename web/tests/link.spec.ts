@@ -371,7 +371,7 @@ test('a page of another origin gets no message', async ({ browser, backend, tena
 })
 
 // What a link that may only read shows to press. A new control must be one that only reads, or hide with its scope.
-const readOnly = [/^Theme:/, /^Sign out$/, /^Copy /, /^Copied$/, /^Show timeline$/, /^Clear filters$/, /^Answer$/, /^(Next|First) page$/, /^(24 hours|7 days)$/, /^(Request|Hide request)$/, /^Search/]
+const readOnly = [/^Theme:/, /^Sign out$/, /^Copy /, /^Copied$/, /^Show timeline$/, /^Clear filters$/, /^Answer$/, /^(Next|First) page$/, /^(24 hours|7 days|1 h|24 h)$/, /^Proof$/, /^(Request|Hide request)$/, /^Search/]
 
 test('a link that may only read shows no button that it may not use', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/hook', { status: 400, body: 'no' })

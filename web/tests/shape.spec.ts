@@ -65,6 +65,7 @@ test('an endpoint signs with two profiles while its receiver moves', async ({ pa
   await signIn(page, backend, `/t/${tenant}`)
   await page.getByRole('link', { name: 'New endpoint' }).click()
   await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook'))
+  await page.getByRole('button', { name: /^Body, authentication, limits/ }).click()
   await page.getByRole('combobox', { name: 'Signature', exact: true }).click()
   await page.getByRole('option', { name: 'Like GitHub' }).click()
   await expect(page.getByText('The time is not signed')).toBeVisible()
