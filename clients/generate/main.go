@@ -1,6 +1,7 @@
 // Command generate writes the methods of the clients from the contract: one method for each
-// operation with x-method, under the same name in Go, TypeScript and Python. `make generate` runs it
-// in the root of the repository; an argument is a folder for the files, in place of the work tree. Requests and types are written by public generators.
+// operation with x-method, under the same name in Go, TypeScript and Python. `make generate` runs
+// it in the root of the repository; an argument is a folder for the files, in place of the work
+// tree. Requests and types are written by public generators.
 package main
 
 import (

@@ -1,5 +1,6 @@
 // Function sender posts one signed request to an endpoint: from another region, from fixed
-// addresses, or, with an allow-list, in a private network. It has no permissions on data, queues and keys, and logs nothing about a request.
+// addresses, or, with an allow-list, in a private network. It has no permissions on data, queues
+// and keys, and logs nothing about a request.
 package main
 
 import (

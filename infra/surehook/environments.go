@@ -205,12 +205,12 @@ type Concurrency struct {
 	Circuits            int // of breaker
 	ReplayJobs          int // of replay: the number of job pages in progress
 
-	// FixedSender is the ceiling of sender-fixed, of environments with FixedZones, and
-	// of sender-private, of those with Private, each: its attempts at the same time. Above the ceiling Lambda
-	// refuses the call, nothing is sent, and the message returns with its back-off.
-	// Without a ceiling the function can take all executions of the account: a batch
-	// of deliver makes ten attempts at once. Zero for no ceiling. More than Slots, so
-	// that slow endpoints leave room for others.
+	// FixedSender is the ceiling of sender-fixed, of environments with FixedZones, and of
+	// sender-private, of those with Private, each: its attempts at the same time. Above the ceiling
+	// Lambda refuses the call, nothing is sent, and the message returns with its back-off. Without
+	// a ceiling the function can take all executions of the account: a batch of deliver makes ten
+	// attempts at once. Zero for no ceiling. More than Slots, so that slow endpoints leave room for
+	// others.
 	FixedSender int
 	// Ingest and Authorize are floors: executions that no other function of the
 	// account can take. Each is a ceiling, too, so Validate refuses less than the

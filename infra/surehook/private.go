@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -94,12 +95,7 @@ func ruledOut(list private.List) *[]any {
 }
 
 func overIPv6(list private.List) bool {
-	for _, target := range list.Targets() {
-		if target.CIDR.Addr().Is6() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list.Targets(), func(t private.Target) bool { return t.CIDR.Addr().Is6() })
 }
 
 // check reports a list that the sender would refuse, and a half of a network.

@@ -49,3 +49,7 @@ func Host(rawURL string) string {
 	}
 	return strings.ToLower(u.Hostname())
 }
+
+// IsWithin reports whether the host is the domain or a name below it. Both are in lower case, without
+// a dot at the end.
+func IsWithin(host, domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }

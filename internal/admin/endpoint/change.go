@@ -90,24 +90,24 @@ func placeOf(e hook.Endpoint) place { return place{e.URL, e.Auth.OAuth.TokenURL,
 
 // sentFields returns the fields of an endpoint, with the same names in Fields, on which depends where
 // its requests go, from where, and how: with which credentials and headers, in which shape, and for
-// how long. After a change the endpoint may work.
+// how long. After a change the endpoint may work. Egress belongs to them, but an endpoint stores it in
+// Region and Fixed.
 func sentFields() []string {
-	return []string{"URL", "Headers", "Auth", "TLS", "Destination", "Region", "Egress", "Timeout", "Transformation", "Envelope", "Profiles"}
+	return []string{"URL", "Headers", "Auth", "TLS", "Destination", "Region", "Timeout", "Transformation", "Envelope", "Profiles"}
 }
 
-// sentElse reports whether one of sentFields differs.
+// sentElse reports whether one of sentFields or the egress differs.
 func sentElse(before, after hook.Endpoint) bool {
 	was, is := reflect.ValueOf(before), reflect.ValueOf(after)
 	return before.Fixed != after.Fixed || !maps.EqualFunc(before.SealedHeaders, after.SealedHeaders, bytes.Equal) || slices.ContainsFunc(sentFields(), func(name string) bool {
-		field := was.FieldByName(name) // Egress is in Region and Fixed
-		return field.IsValid() && !reflect.DeepEqual(field.Interface(), is.FieldByName(name).Interface())
+		return !reflect.DeepEqual(was.FieldByName(name).Interface(), is.FieldByName(name).Interface())
 	})
 }
 
-// namesSent reports whether one of sentFields is given.
+// namesSent reports whether one of sentFields or the egress is given.
 func (f Fields) namesSent() bool {
 	given := reflect.ValueOf(f)
-	return slices.ContainsFunc(sentFields(), func(name string) bool { return !given.FieldByName(name).IsNil() })
+	return f.Egress != nil || slices.ContainsFunc(sentFields(), func(name string) bool { return !given.FieldByName(name).IsNil() })
 }
 
 // same reports whether a change left all settings as they were. Given header values are in after

@@ -7,9 +7,10 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// prove asks the receiver of the endpoint, if the URL differs from that of before, belonged to
-// a destination in AWS, or is in another network. A destination in AWS needs no question: its role is
-// proof. It also asks the token endpoint, if its origin or network differs. secret is the new v1 secret, or empty for a stored one.
+// prove asks the receiver of the endpoint, if the URL differs from that of before, belonged to a
+// destination in AWS, or is in another network. A destination in AWS needs no question: its role is
+// proof. It also asks the token endpoint, if its origin or network differs. secret is the new v1
+// secret, or empty for a stored one.
 func (a *Admin) prove(ctx context.Context, before, e hook.Endpoint, secret string) error {
 	if a.Prover == nil || e.Destination.On() {
 		return nil

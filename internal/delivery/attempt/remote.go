@@ -30,8 +30,9 @@ func timeOf(e *hook.Endpoint) time.Duration {
 // send makes the attempt at the endpoint's origin.
 //
 // If the sender in the endpoint's region did not run, the endpoint received nothing, and the
-// attempt is made here. With fixed addresses, or in the private network, no other origin will do, so send returns an error:
-// the message goes back to the queue, and the delivery waits for the sender.
+// attempt is made here. With fixed addresses, or in the private network, no other origin will do,
+// so send returns an error: the message goes back to the queue, and the delivery waits for the
+// sender.
 //
 // If the response of a sender is lost, the endpoint may have received the request. The attempt
 // counts as a failure, so that the delivery is not lost. The endpoint may then receive it

@@ -26,9 +26,7 @@ const (
 
 // Index finds waiting deliveries. It may lag a moment.
 type Index interface {
-	// Select and CountSelected are those of replay.Index.
-	Select(ctx context.Context, s replay.Selection) (page []hook.Delivery, next string, err error)
-	CountSelected(ctx context.Context, s replay.Selection) (int, error)
+	replay.Selector
 	// Newest returns when the newest indexed delivery of the selection was created; zero without
 	// one. It ignores After and Limit, and no selection of it is of delivered deliveries.
 	Newest(ctx context.Context, s replay.Selection) (time.Time, error)

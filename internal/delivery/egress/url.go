@@ -101,11 +101,11 @@ func (p Policy) checkHost(u *url.URL, port uint16) string {
 	switch {
 	case bracketed, number.MatchString(host):
 		return "must write an IP address in its plain form, such as 192.0.2.1 or [2001:db8::1]"
-	case isWithin(host, "localhost"):
+	case hook.IsWithin(host, "localhost"):
 		return explainVerdict(p.Judge(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port)))
 	case strings.HasSuffix(host, "."):
 		return "must not end its host with a dot"
-	case p.Private == nil && (!strings.Contains(host, ".") || isWithin(host, "internal") || isWithin(host, "local")):
+	case p.Private == nil && (!strings.Contains(host, ".") || hook.IsWithin(host, "internal") || hook.IsWithin(host, "local")):
 		return "must name a host of the public internet"
 	case len(host) > maxHost, !hostName.MatchString(host):
 		return "must have a valid host name"
@@ -120,11 +120,6 @@ func (p Policy) isOwn(host string, port uint16) bool {
 	return slices.ContainsFunc(p.Own, func(own string) bool {
 		return strings.EqualFold(own, host) || strings.EqualFold(own, net.JoinHostPort(host, strconv.Itoa(int(port))))
 	})
-}
-
-// isWithin reports whether the host is the domain or a subdomain.
-func isWithin(host, domain string) bool {
-	return host == domain || strings.HasSuffix(host, "."+domain)
 }
 
 // explainVerdict returns the text of a verdict for the URL's owner.

@@ -1,6 +1,6 @@
 // Package remote makes an attempt from another origin: another region, a network
-// with fixed source addresses, or a private network. A Sender signs the request and sends it to the origin;
-// a Handler there posts it and returns the outcome.
+// with fixed source addresses, or a private network. A Sender signs the request and sends it to
+// the origin; a Handler there posts it and returns the outcome.
 //
 // The origin stores no key and has no permission. The message carries one signed request, with
 // the client secret for an access token and the key of a client certificate if the endpoint has

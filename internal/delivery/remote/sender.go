@@ -12,8 +12,8 @@ import (
 // Invoker runs messages at other origins.
 type Invoker interface {
 	// Invoke runs the message once: in the region, or, in the deployment's own, in the network with
-	// fixed addresses if it is empty, and in the private network for hook.PrivateRegion. It never repeats a message. The error wraps
-	// send.ErrNotSent only if nobody ran the message.
+	// fixed addresses if it is empty, and in the private network for hook.PrivateRegion. It never
+	// repeats a message. The error wraps send.ErrNotSent only if nobody ran the message.
 	Invoke(ctx context.Context, region string, message []byte) (answer []byte, err error)
 }
 
@@ -42,8 +42,8 @@ func (s *Sender) Send(ctx context.Context, r send.Request) (hook.Outcome, error)
 	return outcome, nil
 }
 
-// Post makes the prepared request in the region, as Invoke knows it.
-// Its errors are those of Send. The outcome has neither region nor duration.
+// Post makes the prepared request in the region, as Invoke knows it. Its errors are those of Send.
+// The outcome has neither region nor duration.
 func (s *Sender) Post(ctx context.Context, region string, prepared send.Prepared) (hook.Outcome, error) {
 	message, err := encodeMessage(prepared, s.Signer.Policy.Own)
 	if err != nil {

@@ -31,6 +31,13 @@ type Store interface {
 // Index finds deliveries. It may lag a moment behind the records, but the returned deliveries
 // are current records: those no longer in the selected state are left out.
 type Index interface {
+	Selector
+	// SelectEvents returns a page of events, the oldest first, like Select.
+	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
+}
+
+// Selector finds the deliveries of a selection.
+type Selector interface {
 	// Select returns a page of the selection, the oldest first. A page may be short
 	// or empty before the end. next is the start of the next page, empty at the end.
 	Select(ctx context.Context, s Selection) (page []hook.Delivery, next string, err error)
@@ -38,8 +45,6 @@ type Index interface {
 	// CountSelected ignores After and Limit. With an error the number is the count
 	// so far.
 	CountSelected(ctx context.Context, s Selection) (int, error)
-	// SelectEvents returns a page of events, the oldest first, like Select.
-	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
 }
 
 // EventSelection selects events by the time of acceptance: those with a recorded delivery to

@@ -14,10 +14,10 @@ import (
 type DeliveryStore interface {
 	// Delivery returns the record, or CodeNotFound.
 	Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error)
-	// SaveDelivery writes d, as it was read but for the decision, as version d.Version+1. A
-	// non-nil attempt, with the number d.Attempts, is recorded by the same write. If the stored
-	// version is not d.Version, SaveDelivery records neither and
-	// returns CodeConflict. Version 0 means that there is no record.
+	// SaveDelivery writes d, as it was read but for the decision, as version d.Version+1. A non-nil
+	// attempt, with the number d.Attempts, is recorded by the same write. If the stored version is
+	// not d.Version, SaveDelivery records neither and returns CodeConflict. Version 0 means that
+	// there is no record.
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
 }
 

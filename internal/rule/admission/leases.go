@@ -127,7 +127,7 @@ func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 }
 
 // Take gives the task a share if fewer than most are taken, and reports whether it has one. A copy
-// of a task shares its place. Without a new place the limits stay as they are, because expired
+// of a task has the same share. Without a new one the limits stay as they are, because expired
 // shares need not be written.
 func (l Limits) Take(task Held, most int, now time.Time) (Limits, bool) {
 	live := l.Live(now)

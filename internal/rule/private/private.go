@@ -68,7 +68,8 @@ type form struct {
 //
 //	[{"cidrs": ["10.20.0.0/16"], "hosts": ["corp.example.com"], "ports": [443], "tenants": ["acme"]}]
 //
-// A rule needs CIDRs and ports. An empty text means no list: nil. The error is a *hook.Error with CodeInvalid, and names each wrong part.
+// A rule needs CIDRs and ports. An empty text means no list: nil. The error is a *hook.Error with
+// CodeInvalid, and names each wrong part.
 func Parse(text []byte) (List, error) {
 	if len(text) == 0 {
 		return nil, nil
@@ -176,7 +177,7 @@ func (l List) Allows(host string, address netip.AddrPort) bool {
 
 func (r Rule) allowsName(host string, port uint16) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	below := func(name string) bool { return isWithin(host, name) }
+	below := func(name string) bool { return hook.IsWithin(host, name) }
 	return !ofAWS(host) && slices.Contains(r.Ports, port) && (len(r.Hosts) == 0 || slices.ContainsFunc(r.Hosts, below))
 }
 
@@ -208,11 +209,6 @@ func ofAWS(host string) bool {
 		"amazonaws.com", "aws", "amazonaws.com.cn", "amazonwebservices.com.cn", "amazonaws.eu", "amazonwebservices.eu",
 		"ic.gov", "sgov.gov", "scloud", "adc-e.uk",
 	}, func(domain string) bool {
-		return isWithin(host, domain)
+		return hook.IsWithin(host, domain)
 	})
-}
-
-// isWithin reports whether the host is the domain or a name below it.
-func isWithin(host, domain string) bool {
-	return host == domain || strings.HasSuffix(host, "."+domain)
 }
