@@ -28,7 +28,7 @@ type Delivery struct {
 	SweptAt       time.Time `stored:"swept_at"`           // when a sweep last marked the overdue delivery; zero: never
 	ExpiresAt     time.Time `stored:"expires_at,seconds"` // when the record is deleted
 	Last          Outcome   `stored:"last"`               // of the newest recorded attempt; zero for none
-	Newest        *Attempt  // the attempt with the number Attempts, while its record is part of this one; nil: it has a record of its own
+	Newest        *Attempt  `stored:"newest"`             // the attempt with the number Attempts, while its record is part of this one; nil: it has a record of its own
 
 	Replayed Replayed `stored:"replayed"`  // the replay of this delivery; zero for none
 	Job      JobID    `stored:"job"`       // the replay job of this generation; empty for none

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -17,14 +16,6 @@ type attemptItem struct {
 
 	Tenant  hook.TenantID `stored:"tenant"`
 	Outcome outcomeItem   `stored:"outcome"`
-}
-
-// newestItem is the newest attempt within the record of its delivery, which has the rest.
-type newestItem struct {
-	Number        int          `stored:"number"` // an older build may have recorded further attempts
-	StartedAt     time.Time    `stored:"started_at"`
-	NextAttemptAt time.Time    `stored:"next_at"`
-	Outcome       hook.Outcome `stored:"outcome"`
 }
 
 // Bounds of an attempt within the record of its delivery, in bytes: each write of the delivery writes

@@ -29,19 +29,14 @@ type deliveryItem struct {
 	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
 	StatePK    string `stored:"state_pk"`    // names.ByStateHash
 	StateSK    string `stored:"state_sk"`    // names.ByStateRange
-
-	Newest *newestItem `stored:"newest"` // of Delivery.Newest
 }
 
 // toDeliveryItem returns the next version of d.
 func toDeliveryItem(d hook.Delivery) deliveryItem {
 	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
 	it.Version++
-	if d.Newest != nil {
-		it.Newest = &newestItem{d.Newest.Number, d.Newest.StartedAt, d.Newest.NextAttemptAt, d.Newest.Outcome}
-		if reflect.DeepEqual(d.Last, d.Newest.Outcome.Short()) {
-			it.Last = hook.Outcome{}
-		}
+	if d.Newest != nil && reflect.DeepEqual(d.Last, d.Newest.Outcome.Short()) {
+		it.Last = hook.Outcome{} // Newest has it
 	}
 	if d.State != hook.StateQueued && (d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt) {
 		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
@@ -55,11 +50,8 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 	ref, err := refOf(it.key)
 	d := it.At(ref)
-	if it.Newest != nil {
-		d.Newest = &hook.Attempt{
-			Delivery: ref, Number: it.Newest.Number, Trigger: hook.TriggerOf(d.ID, it.Newest.Number), ExpiresAt: d.ExpiresAt,
-			StartedAt: it.Newest.StartedAt, NextAttemptAt: it.Newest.NextAttemptAt, Outcome: it.Newest.Outcome,
-		}
+	if d.Newest != nil {
+		d.Newest.Delivery = ref
 		if d.Last.Class == 0 {
 			d.Last = d.Newest.Outcome.Short()
 		}
