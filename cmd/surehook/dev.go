@@ -22,9 +22,12 @@ const (
 	devGrace = 2 * time.Second
 	// longestHistory is the span that statistics cover.
 	longestHistory = 7 * 24 * time.Hour
+	// leastKept deliveries are those of some minutes by hand.
+	leastKept = 1000
 )
 
 const devText = `Surehook runs in this process, until Ctrl-C. It keeps everything in memory: WHEN IT ENDS, IT FORGETS EVERYTHING.
+It keeps the last %[4]d deliveries, with their events and attempts (--keep).
 It takes endpoints on loopback and over http. --log info shows a line for each request and each attempt.
 
    API=%[1]s
@@ -42,18 +45,19 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
 `
 
 // devGreeting returns what dev prints when it starts.
-func devGreeting(url, key string, console bool) string {
+func devGreeting(url, key string, keep int, console bool) string {
 	pages := "The console is at " + url + "/console: sign in with the key."
 	if !console {
 		pages = "This build has no console and no portal: `make dev` builds them, with Node.js."
 	}
-	return fmt.Sprintf(devText, url, key, pages)
+	return fmt.Sprintf(devText, url, key, pages, keep)
 }
 
 func (p *program) dev() *cobra.Command {
 	var port uint16
 	var level string
 	var history time.Duration
+	var keep int
 	c := &cobra.Command{
 		Use: "dev", Short: "Run Surehook in one process, in memory", Args: arguments,
 		Long: "Run the same API and the same deliveries without a deployment, for the development of receivers.\n" +
@@ -62,13 +66,17 @@ func (p *program) dev() *cobra.Command {
 			"manage, such as SUREHOOK_PORTAL_NAME, SUREHOOK_OIDC_ISSUER and SUREHOOK_OWNERSHIP=challenge.",
 	}
 	c.Flags().Uint16Var(&port, "port", devPort, "port on loopback; 0 chooses a free port")
+	c.Flags().IntVar(&keep, "keep", dev.Keep, fmt.Sprintf("deliveries to keep, %d or more; each takes about 10 KB of memory", leastKept))
 	c.Flags().StringVar(&level, "log", "warn", "least level of the log: debug, info, warn or error")
 	c.Flags().DurationVar(&history, "history", 0, "begin with a past to look at, such as 30h: three tenants with good and bad hours")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if history < 0 || history > longestHistory {
 			return usagef("--history is %s: say 0 to %s", history, longestHistory)
 		}
-		o := dev.Options{Port: int(port), History: history}
+		if keep < leastKept {
+			return usagef("--keep is %d: say %d or more", keep, leastKept)
+		}
+		o := dev.Options{Port: int(port), History: history, Keep: keep}
 		var least slog.Level
 		if err := least.UnmarshalText([]byte(level)); err != nil {
 			return usagef("--log is %q: say debug, info, warn or error", level)
@@ -99,7 +107,7 @@ func (p *program) runDev(ctx context.Context, o dev.Options) error {
 	if err != nil {
 		return failure(err.Error())
 	}
-	if _, err := io.WriteString(p.Out, devGreeting(s.URL, s.Key, httpapi.HasConsole())); err != nil {
+	if _, err := io.WriteString(p.Out, devGreeting(s.URL, s.Key, o.Keep, httpapi.HasConsole())); err != nil {
 		return fmt.Errorf("print the address: %w", err)
 	}
 	<-ctx.Done()

@@ -203,7 +203,7 @@ func TestDevGreeting_NamesNoConsoleWithoutTheBuild(t *testing.T) {
 	t.Parallel()
 
 	for console, want := range map[bool]string{true: "The console is at http://127.0.0.1:1/console", false: "This build has no console and no portal"} {
-		if got := devGreeting("http://127.0.0.1:1", "shk_x", console); !strings.Contains(got, want) || strings.Contains(got, "/console") != console {
+		if got := devGreeting("http://127.0.0.1:1", "shk_x", 4711, console); !strings.Contains(got, want) || !strings.Contains(got, "the last 4711 deliveries") || strings.Contains(got, "/console") != console {
 			t.Errorf("devGreeting(console %t) = %s; want %q", console, got, want)
 		}
 	}

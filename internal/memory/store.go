@@ -1,6 +1,8 @@
 package memory
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -10,6 +12,13 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/table"
+)
+
+// Prefixes of the keys of what Forget removes, as the store writes them.
+const (
+	eventPrefix    = "event#"
+	deliveryPrefix = "delivery#"
+	attemptPrefix  = "attempt#"
 )
 
 // Store is the deployed store over a table in this process.
@@ -38,6 +47,40 @@ func Schema() table.Schema {
 
 // Expire removes the expired records, as the time to live of a table does.
 func (s *Store) Expire(now time.Time) { s.Table.Expire(now, nil) }
+
+// Forget removes the oldest events, deliveries and attempts, whatever their state, so that the newest
+// deliveries stay: so many, and those that expire in the same second as the oldest of them. It returns
+// the number of removed items. Its cost grows with the table.
+func (s *Store) Forget(keep int) int {
+	var ends []int64 // of the deliveries' records, in Unix seconds
+	s.Table.Each(func(k table.Key, item table.Item) bool {
+		if strings.HasPrefix(k.Sort, deliveryPrefix) {
+			ends = append(ends, expiry(item))
+		}
+		return true
+	})
+	if len(ends) <= keep {
+		return 0
+	}
+	slices.Sort(ends)
+	oldest := ends[len(ends)-keep]
+	return s.Table.Expire(time.Unix(oldest-1, 0), func(k table.Key) bool {
+		return strings.HasPrefix(k.Hash, eventPrefix) || strings.HasPrefix(k.Sort, deliveryPrefix) || strings.HasPrefix(k.Sort, attemptPrefix)
+	})
+}
+
+// expiry returns when the item expires, in Unix seconds; 0 for never.
+func expiry(item table.Item) int64 {
+	at, ok := item[names.ExpiresAt].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0
+	}
+	seconds, err := strconv.ParseInt(at.Value, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return seconds
+}
 
 // Remains returns the keys of all items that name the tenant, or that are in a partition of
 // an endpoint, an event or a job of the tenant; but not of records of changes and jobs of

@@ -43,12 +43,17 @@ import (
 // retention is the lifetime of events, bounded by the lifetime of the process.
 const retention = names.MinRetention
 
+// Keep is the number of deliveries that a process keeps unless Options say another: they take about
+// 10 KB each.
+const Keep = 100_000
+
 // process is the functions in one process, wired as in the functions'
 // main.go.
 type process struct {
 	clock       *clock
 	shops       *shops // receivers of a history; nil without one
 	store       *memory.Store
+	keep        int // deliveries in the store at most, after each tick
 	queue       *memory.TaskQueues
 	deadLetters *memory.DeadLetters
 	circuits    *memory.CircuitQueue
@@ -73,6 +78,7 @@ func newProcess(o Options, address string) (*process, error) {
 	p := &process{
 		clock:    now,
 		store:    memory.NewStore(),
+		keep:     cmp.Or(o.Keep, Keep),
 		queue:    memory.NewTaskQueues(now.Now),
 		circuits: memory.NewCircuitQueue(now.Now),
 		jobs:     memory.NewJobQueue(now.Now),

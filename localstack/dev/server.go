@@ -34,6 +34,10 @@ type Options struct {
 	Portal     httpapi.Portal // appearance of the portal; may be zero
 	SignIn     names.SignIn   // of people; zero for API keys alone
 
+	// Keep is the number of deliveries that the process keeps, in any state; each minute it forgets
+	// older ones with their events and attempts. 0 stands for the constant Keep.
+	Keep int
+
 	// History begins so long ago: three tenants with receivers of their own, whose good and bad hours
 	// happen before Start returns. 0: the process begins empty.
 	History time.Duration

@@ -169,9 +169,13 @@ func (p *process) replay(ctx context.Context) {
 	}
 }
 
-// tick removes expired items from the store, and reconciles the endpoints that are due.
+// tick removes from the store what is expired or beyond its bound, and reconciles the endpoints that
+// are due.
 func (p *process) tick(ctx context.Context) {
 	p.store.Expire(p.clock.Now())
+	if forgotten := p.store.Forget(p.keep); forgotten > 0 {
+		p.log.InfoContext(ctx, "dev.forgot", slog.Int("items", forgotten))
+	}
 	if err := p.breaker.Tick(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.tick_failed", slog.Any(names.LogError, err))
 	}

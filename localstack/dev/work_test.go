@@ -2,9 +2,14 @@ package dev //nolint:testpackage // one step of one worker
 
 import (
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -71,5 +76,51 @@ func sendForeign(t *testing.T, p *process, queue hook.Queue, n int) {
 	}
 	if errs := p.queue.Send(ctx, queue, tasks, 0); errs != nil {
 		t.Fatal(errs)
+	}
+}
+
+// Each minute the process forgets the oldest events with their deliveries and attempts; what was
+// posted in the same second as the oldest that it keeps stays, too.
+func TestTick_forgetsTheOldest(t *testing.T) {
+	t.Parallel()
+
+	p := setup(t)
+	p.keep = 3
+	receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(receiver.Close)
+	url := receiver.URL
+	e, _, err := p.admin.Endpoints.Create(t.Context(), "acme", endpoint.Fields{URL: &url}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var posted []hook.EventID
+	for _, second := range []int{0, 1, 2, 2, 3, 4} {
+		p.clock.set(e.CreatedAt.Truncate(time.Second).Add(time.Duration(second+1) * time.Second))
+		result, err := p.acceptor.Accept(t.Context(), "acme", ingest.Request{Type: "order.paid", Payload: []byte(`{}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, queue := range hook.Queues() { // in this order it moves on
+			p.process(t.Context(), queue, p.queue.Receive(queue, 1))
+		}
+		posted = append(posted, result.ID)
+	}
+	before := len(p.store.Remains("acme"))
+	p.tick(t.Context())
+	var left []hook.EventID
+	for _, id := range posted {
+		if _, err := p.store.Event(t.Context(), id); err == nil {
+			left = append(left, id)
+		}
+	}
+	if !slices.Equal(left, posted[2:]) {
+		t.Errorf("of the events %v the process keeps %v; want the last four", posted, left)
+	}
+	if after := len(p.store.Remains("acme")); before-after != 2*2 {
+		t.Errorf("%d items of %d stay; want two events and their deliveries gone, and all else there", after, before)
+	}
+	p.tick(t.Context())
+	if _, err := p.store.EndpointByID(t.Context(), e.ID); err != nil {
+		t.Errorf("the endpoint: %v", err)
 	}
 }
