@@ -1,4 +1,4 @@
-import { accessible, apart, expect, fits, openPortal, signIn, test } from './world'
+import { accessible, apart, expect, fits, openPortal, openSearch, signIn, test } from './world'
 
 test('a list of events says what became of them', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/down', { status: 400 })
@@ -87,7 +87,7 @@ test('a search finds endpoints and tenants by parts of their names', async ({ pa
   await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'billing-eu' })
   await backend.endpoint(tenant, { url: receiver.url('/warehouse') })
   await signIn(page, backend, `/t/${tenant}/endpoints`)
-  await page.keyboard.press('Control+k')
+  await openSearch(page)
   await page.getByRole('combobox', { name: `Search in ${tenant}` }).fill('ling')
   await expect(page.getByRole('option', { name: /Endpoint billing-eu/ })).toBeVisible()
   await page.getByRole('combobox', { name: `Search in ${tenant}` }).fill('WAREH')
@@ -95,7 +95,7 @@ test('a search finds endpoints and tenants by parts of their names', async ({ pa
   await expect(page.getByRole('heading', { name: /warehouse/ })).toBeVisible()
 
   await page.goto(`${backend.address}/console/tenants`)
-  await page.keyboard.press('Control+k')
+  await openSearch(page)
   await page.getByRole('combobox', { name: 'Search all tenants' }).fill(tenant.slice(0, -1))
   await expect(page.getByRole('option', { name: `Tenant ${tenant}` })).toBeVisible()
 })

@@ -1,12 +1,11 @@
-import { accessible, expect, openPortal, signIn, test } from './world'
+import { accessible, expect, openPortal, openSearch, signIn, test } from './world'
 
 test('an operator pastes an id, and gets to the event, the delivery and the tenant', async ({ page, backend, receiver, tenant }) => {
   await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'billing' })
   const event = await backend.event(tenant, 'invoice.created', {})
   const delivery = await backend.settled(tenant, event, 'delivered')
   await signIn(page, backend)
-  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
-  await page.keyboard.press('Control+k')
+  await openSearch(page)
   const box = page.getByRole('combobox', { name: 'Search all tenants' })
   await expect(box).toBeFocused()
   await accessible(page)
@@ -36,8 +35,7 @@ test('in a tenant, aliases and keys are found, and arrow keys choose', async ({ 
   const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'billing' })
   await backend.call('POST', `/v1/tenants/${tenant}/events`, { event_type: 'invoice.created', payload: {}, idempotency_key: 'billing' })
   await signIn(page, backend, `/t/${tenant}`)
-  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
-  await page.keyboard.press('Control+k')
+  await openSearch(page)
   const box = page.getByRole('combobox', { name: `Search in ${tenant}` })
   await box.fill('billing')
   await expect(page.getByRole('option')).toHaveCount(2)
@@ -58,9 +56,7 @@ test('nothing found says so, and the search goes on in all tenants', async ({ pa
   const other = `${tenant}-other`
   const event = await backend.event(other, 'order.paid', {})
   await signIn(page, backend, `/t/${tenant}`)
-  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
-  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
-  await page.keyboard.press('Control+k')
+  await openSearch(page)
   await page.getByRole('combobox').fill(event)
   await expect(page.getByRole('status').getByText(`Nothing found in ${tenant}.`)).toBeVisible()
   await page.keyboard.press('Enter')

@@ -109,6 +109,7 @@ export const test = base.extend<World>({
       if (!/^(data|blob|about):/.test(r.url()) && !r.url().startsWith(backend.address)) faults.push(`request to ${r.url()}`)
     })
     await use(page)
+    await page.unrouteAll({ behavior: 'ignoreErrors' }) // a page that polls may be in the middle of an answer
     expect(faults, 'violations of the policy, errors of scripts, requests to other hosts').toEqual([])
     expect(await page.evaluate(() => 'broken' in window).catch(() => false), 'a script of a receiver or caller ran').toBe(false)
   },
@@ -120,6 +121,12 @@ export async function signIn(page: Page, backend: Backend, path = '') {
   await page.getByRole('button', { name: 'Sign in' }).click()
   await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible()
   if (path) await page.goto(`${backend.address}/console${path}`)
+}
+
+/** Opens the search by its keys, which a page hears once it shows the button. */
+export async function openSearch(page: Page) {
+  await expect(page.getByRole('button', { name: 'Search' })).toBeVisible()
+  await page.keyboard.press('Control+k')
 }
 
 /** Opens the portal by a new link. */
