@@ -13,12 +13,13 @@ import (
 )
 
 // TestBlocks reads the code of every document with the parser of its language. What runs it, runs
-// elsewhere: TestAPI, TestMigrating, and with `make examples` the programs that receive webhooks.
+// elsewhere: TestAPI, TestMigrating, and with `make examples` the programs that receive webhooks;
+// `make docs` draws the diagrams.
 func TestBlocks(t *testing.T) {
 	t.Parallel()
 
 	fenced := regexp.MustCompile("(?ms)^( *)```(\\w+)[^\n]*\n(.*?)^ *```")
-	elsewhere := []string{"text", "ts", "js", "html", "cel", "sql", "hcl", "ruby", "php"}
+	elsewhere := []string{"text", "mermaid", "ts", "js", "html", "cel", "sql", "hcl", "ruby", "php"}
 	count := 0
 	for _, p := range pages(t) {
 		for _, block := range fenced.FindAllStringSubmatch(p.text, -1) {

@@ -1,11 +1,20 @@
 # Generators of documents and pictures, and measurements.
 
+# Each version has a folder, so a site keeps the pages of older releases: PUBLISHED may be the folder of a published one.
 # A page that loads anything from another host fails.
+PUBLISHED ?= dist/docs
 .PHONY: docs
-docs: need/node need/python $(DOCS) .venv/docs/installed ## Build a site of docs/ with search; writes dist/docs (REPOSITORY=URL for links to code, SITE=URL)
-	@REPOSITORY="$(REPOSITORY)" SITE="$(SITE)" NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --strict --config-file .ci/site/mkdocs.yml
-	@! grep -rnoE '<(script|link|img|iframe|source)[^>]+(src|srcset|href)="?(https?:)?//[^> ]+' dist/docs --include='*.html' | grep -v 'rel="canonical"'
-	@echo "dist/docs: python3 -m http.server --bind 127.0.0.1 --directory dist/docs"
+docs: need/node need/python $(DOCS) .venv/docs/installed .ci/site/node_modules ## Build a site of docs/ with search, a folder per version; writes dist/docs (VERSION=v1.2.3, PUBLISHED=folder, REPOSITORY=URL for links to code, SITE=URL)
+	@[[ "$(VERSION)" =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$$ ]] && folder=$(VERSION) ref=$(VERSION) || { folder=next ref=HEAD; }; \
+	VERSION="$(VERSION)" REF=$$ref REPOSITORY="$(REPOSITORY)" SITE="$(if $(SITE),$(SITE:/=)/$$folder/)" OUT="$(abspath $(PUBLISHED))/$$folder" NO_MKDOCS_2_WARNING=1 \
+		.venv/docs/bin/mkdocs build --strict --config-file .ci/site/mkdocs.yml
+	@.venv/docs/bin/python .ci/site/versions.py "$(PUBLISHED)"
+	@! grep -rnoE '<(script|link|img|iframe|source)[^>]+(src|srcset|href)="?(https?:)?//[^> ]+' "$(PUBLISHED)" --include='*.html' | grep -v 'rel="canonical"'
+	@echo "$(PUBLISHED): python3 -m http.server --bind 127.0.0.1 --directory $(PUBLISHED)"
+
+.PHONY: test/docs
+test/docs: docs need/chromium web/node_modules ## Walk that site in a browser: links, searches, the reference, diagrams, the version
+	@CHROMIUM=$(CHROMIUM) node .ci/site/check.js "$(PUBLISHED)"
 
 .PHONY: pictures
 pictures: need/node need/chromium $(WEB) ## Draw the pictures of the console and the portal; writes docs/pictures

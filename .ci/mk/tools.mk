@@ -70,7 +70,7 @@ $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(C
 	@echo "building the console and the portal into web/dist"
 	@npm --prefix web run --silent build
 
-localstack/verify/node_modules examples/receiver-node/node_modules examples/recipes/node_modules examples/profiles/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
+.ci/site/node_modules localstack/verify/node_modules examples/receiver-node/node_modules examples/recipes/node_modules examples/profiles/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 

@@ -5,17 +5,24 @@ the pages. A document outside of docs that it names becomes a page too. Links to
 to the repository, if the site knows its address.
 """
 
+import os
 import posixpath
 import re
+import subprocess
 from pathlib import Path
 from urllib.parse import urljoin
 
+import yaml
+from mkdocs.plugins import event_priority
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).parents[2]
 INDEX = "docs/README.md"
 REFERENCE = "reference/index.html"  # the page of api/docs with the contract
 CONTRACT = "api/openapi.yaml"
+
+# In the search, guides stand before what is written from code, and both before decisions.
+BOOSTS = {"api.md": 2, "cli.md": 0.3}
 
 # In this order: a link inside a code block or a code span is none.
 LINK = re.compile(
@@ -32,9 +39,10 @@ def sections():
     """Yields each section of the index: its title, and (title, path, sentence) of its pages."""
     for part in (ROOT / INDEX).read_text().split("\n## ")[1:]:
         title, _, body = part.partition("\n")
+        rows = re.findall(r"^\| .+ \|$", body, re.MULTILINE)[1:]
         pages = re.findall(r"^\| \[([^]]+)\]\(([^)]+)\) \| (.+) \|$", body, re.MULTILINE)
-        if not pages:
-            raise SystemExit(f"{INDEX} has no table of pages below {title}")
+        if not pages or len(pages) < len(rows):
+            raise SystemExit(f"{INDEX} needs a table below {title} whose rows begin with a link")
         yield title, [(name, posixpath.normpath(posixpath.join("docs", to)), sentence) for name, to, sentence in pages]
 
 
@@ -59,6 +67,7 @@ def decisions():
 
 
 def on_config(config):
+    config.copyright = f"Surehook {os.environ['VERSION']}"
     config.nav = [{"Documents": uri(INDEX)}]
     for title, pages in sections():
         nav = []
@@ -79,7 +88,7 @@ def on_files(files, config):
 
     page = (ROOT / "api/docs/page.html").read_text().replace("/docs/", "").replace("/v1/openapi.yaml", "openapi.yaml")
     page = page.replace("</head>", '<link rel="stylesheet" href="../reference.css">\n</head>')
-    page = page.replace("<body>", '<body>\n<p><a href="../">Documents</a></p>')
+    page = page.replace("<body>", '<body>\n<p><a href="../">Documents</a> ' + config.copyright + "</p>")
     start = (ROOT / "api/docs/start.js").read_text().replace("/v1/openapi.yaml", "openapi.yaml")
     # A site of documents has no API to try.
     start = start.replace("deepLinking", "supportedSubmitMethods: [],\n  deepLinking")
@@ -96,8 +105,8 @@ def on_files(files, config):
 def on_page_markdown(markdown, page, config, files):
     here = page.file.src_uri
     folder = posixpath.dirname(path(here))
-    if here.startswith("adr/"):
-        page.meta["search"] = {"boost": 0.01}  # guides stand before decisions in the search
+    if boost := 0.01 if here.startswith("adr/") else BOOSTS.get(here):
+        page.meta["search"] = {"boost": boost}
 
     def site(target):
         """Returns the link for a target of this page, or None if nothing on the site has it."""
@@ -110,12 +119,13 @@ def on_page_markdown(markdown, page, config, files):
                 return posixpath.relpath(uri(candidate), posixpath.dirname(here) or ".") + hash_ + anchor
         if not (ROOT / to).exists():
             return target  # MkDocs says that it is missing
-        return f"{config.repo_url.rstrip('/')}/blob/HEAD/{to}{hash_}{anchor}" if config.repo_url else None
+        return f"{config.repo_url.rstrip('/')}/blob/{os.environ['REF']}/{to}{hash_}{anchor}" if config.repo_url else None
 
     def replace(found):
         if found["attribute"]:
-            # HTML has the place of the page, a folder below that of its source.
-            return f'{found["attribute"]}="{posixpath.relpath(uri(posixpath.normpath(posixpath.join(folder, found["source"]))), posixpath.splitext(here)[0])}"'
+            # HTML has the place of the page, a folder below that of its source but for a README.
+            place = posixpath.splitext(here)[0].removesuffix("README") or "."
+            return f'{found["attribute"]}="{posixpath.relpath(uri(posixpath.normpath(posixpath.join(folder, found["source"]))), place)}"'
         if found["item"]:
             return " " * 4  # GitHub takes three for what belongs to "1. "
         if found["fence"]:
@@ -132,7 +142,17 @@ def on_page_markdown(markdown, page, config, files):
 
     markdown = LINK.sub(replace, markdown)
     sources[here] = markdown
-    return TABS.sub(tabs, markdown)
+    return DIAGRAM.sub(diagram, TABS.sub(tabs, markdown))
+
+
+# GitHub draws these itself.
+DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def diagram(found):
+    """Returns a diagram as SVG; a blank line would end the block of HTML."""
+    svg = subprocess.run(["node", Path(__file__).with_name("diagram.js")], input=found[1], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return f"<div>{svg}</div>"
 
 
 # A block of the shell, and then the same in other languages: GitHub folds them, and the site has tabs.
@@ -148,8 +168,25 @@ def tabs(found):
 sources = {}  # the Markdown of each page, for llms.txt
 
 
+def operations():
+    """Yields an entry of the search for each operation of the contract, below one for its page."""
+    place = REFERENCE.removesuffix("index.html")
+    yield {"location": place, "title": "API reference", "text": "Every operation, field and error."}
+    for path, item in yaml.safe_load((ROOT / CONTRACT).read_text())["paths"].items():
+        for method, operation in item.items():
+            if method in ("get", "put", "post", "patch", "delete"):
+                yield {
+                    "location": f"{place}#/{operation['tags'][0]}/{operation['operationId']}",
+                    "title": f"{operation['summary']}: {method.upper()} {path}",
+                    "text": f"{operation.get('description', '')} {operation.get('x-method', '')}".replace("`", ""),
+                    "boost": 0.5,  # a guide that says the same stands before
+                }
+
+
+@event_priority(100)  # before the search writes its index
 def on_post_build(config):
-    """Writes llms.txt (llmstxt.org), and the Markdown of the pages, to which it leads."""
+    """Adds the operations to the search. Writes llms.txt (llmstxt.org), and the Markdown of the pages, to which it leads."""
+    config.plugins["material/search"].search_index.entries.extend(operations())
     out = Path(config.site_dir)
     base = config.site_url or ""
 

@@ -8,6 +8,13 @@ for (const path of ['/docs', '/docs/']) {
   })
 }
 
+test('the search finds operations by their words', async ({ page, backend }) => {
+  await page.goto(`${backend.address}/docs`)
+  await page.getByLabel('Search operations').fill('rotate secret')
+  await expect(page.locator('.opblock-tag-section .opblock')).toHaveCount(1)
+  await expect(page.locator('#operations-endpoints-rotateSecret')).toBeVisible()
+})
+
 test('a deep link opens its operation, from either address', async ({ page, backend }) => {
   for (const path of ['/docs', '/docs/']) {
     await page.goto('about:blank')
