@@ -3060,6 +3060,9 @@ type Condition struct {
 
 	// State failing: the circuit is not closed, no attempt of the last 25 clock hours succeeded, or fewer than half of the attempts succeed. degraded: fewer than 90 % succeed, or fewer than half, but the circuit closed in the newest hour, and no attempt has failed since. Fewer than 3 failed attempts without a death are healthy, and so is an endpoint with as many successes since the last failed attempt as failed attempts, 4 to 30. Recent hours count more: an hour n hours before the newest one with attempts counts 1/4ⁿ, and with at most 20 attempts. paused: the status, or a circuit opened by hand. quiet: no attempts in the last 25 clock hours.
 	State ConditionState `json:"state"`
+
+	// Status HTTP status of the last failed attempt, beside the class. Absent if it had no answer.
+	Status *int `json:"status,omitempty"`
 }
 
 // ConditionClass The most common outcome of the failed attempts since then, of a failing or degraded endpoint; never delivered. Absent without failed attempts.

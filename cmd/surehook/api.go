@@ -92,8 +92,8 @@ func pages(ctx context.Context, c *client.Client, call client.Call, limit, size 
 			return all, err
 		}
 		var got page
-		if err := json.Unmarshal(answer, &got); err != nil {
-			return all, &badAnswerError{err}
+		if err := decode(answer, &got); err != nil {
+			return all, err
 		}
 		all.Data = append(all.Data, got.Data...)
 		all.NextCursor = got.NextCursor

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,8 +27,8 @@ func (p *program) askBefore(ctx context.Context, api *client.Client, s settings,
 		case err != nil:
 			return fmt.Errorf("count what waits: %w", err)
 		default:
-			if err := json.Unmarshal(answer, &health); err != nil {
-				return &badAnswerError{err}
+			if err := decode(answer, &health); err != nil {
+				return err
 			}
 			question += " " + atLeast(health.Complete) + counted(health.Deliveries.Retrying+health.Deliveries.Parked, "waiting delivery is", "waiting deliveries are") + " cancelled."
 		}

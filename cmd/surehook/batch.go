@@ -191,8 +191,8 @@ func (s *sending) post(ctx context.Context, lines []line, count *progress) (agai
 			Error     *openapi.Problem `json:"error"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(answer, &results); err != nil {
-		return nil, &badAnswerError{err}
+	if err := decode(answer, &results); err != nil {
+		return nil, err
 	}
 	if len(results.Data) != len(lines) {
 		return nil, &badAnswerError{fmt.Errorf("%d results for %d events", len(results.Data), len(lines))} //nolint:err113 // for a person

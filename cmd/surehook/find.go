@@ -41,8 +41,8 @@ func (p *program) find() *cobra.Command {
 		var found struct {
 			Data []foundRow `json:"data"`
 		}
-		if err := json.Unmarshal(answer, &found); err != nil {
-			return &badAnswerError{err}
+		if err := decode(answer, &found); err != nil {
+			return err
 		}
 		if err := p.writeFound(s, answer, found.Data); err != nil {
 			return err

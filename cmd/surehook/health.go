@@ -27,6 +27,9 @@ func (p *program) health() *cobra.Command {
 	return c
 }
 
+// causeColumn says why endpoints fail: by the status of the last answer, or without one by the class.
+const causeColumn = "CAUSE=condition.status|condition.class|condition.reason"
+
 // writeAtRisk prints the endpoints with deliveries at risk, the first loss first.
 func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	var found struct {
@@ -39,8 +42,8 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 			Worst     []map[string]any `json:"worst"`
 		} `json:"attention"`
 	}
-	if err := json.Unmarshal(answer, &found); err != nil {
-		return &badAnswerError{err}
+	if err := decode(answer, &found); err != nil {
+		return err
 	}
 	var losing []map[string]any
 	for _, group := range found.Attention {
@@ -71,8 +74,7 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	if err := p.atLeast(found.Complete); err != nil {
 		return err
 	}
-	return p.writeRows(p.Out, columns("FIRST-LOSS=first_loss_at", "AT-RISK=at_risk", "WAITING=waiting", "TENANT=tenant", "NAME=~uid|url", "CONDITION=condition.state",
-		"CLASS=condition.class", "SINCE=since", "ENDPOINT=endpoint_id"), rows, func([]json.RawMessage) map[string]string { return nil })
+	return p.writeRows(p.Out, columns("LOSS=first_loss_at", "AT RISK=at_risk", "WAITING=waiting", "TENANT=~tenant", "NAME=~uid|url", causeColumn, "SINCE=since", "ENDPOINT=endpoint_id"), rows, func([]json.RawMessage) map[string]string { return nil })
 }
 
 // writeHealth prints the health of the pipeline: first the figures, and then the tenants with
@@ -86,8 +88,8 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 		Complete  bool              `json:"complete"`
 		Attention []json.RawMessage `json:"attention"`
 	}
-	if err := json.Unmarshal(answer, &found); err != nil {
-		return &badAnswerError{err}
+	if err := decode(answer, &found); err != nil {
+		return err
 	}
 	text := func(path string) string { return cell(fields, path) }
 	lines := tabwriter.NewWriter(p.Out, 0, 0, columnGap, ' ', 0)
@@ -119,8 +121,8 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 		return nil
 	}
 	fmt.Fprintln(p.Out)
-	return p.writeRows(p.Out, columns("TENANT=tenant", "ENDPOINTS=endpoints", "CONDITION=condition.state", "CLASS=condition.class", "SINCE=condition.since",
-		"DEAD=dead", "WAITING=waiting", "AT-RISK=at_risk", "FIRST-LOSS=first_loss_at", "WORST=worst.0.endpoint_id"), found.Attention,
+	return p.writeRows(p.Out, columns("TENANT=~tenant", "ENDPOINTS=endpoints", "CONDITION=condition.state", causeColumn, "SINCE=condition.since",
+		"DEAD=dead", "WAITING=waiting", "LOSS=first_loss_at", "WORST=~worst.0.uid|worst.0.endpoint_id"), found.Attention,
 		func([]json.RawMessage) map[string]string { return nil })
 }
 

@@ -85,8 +85,8 @@ func knownTenant(ctx context.Context, api *client.Client, tenant string) error {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if err := json.Unmarshal(answer, &found); err != nil {
-		return &badAnswerError{err}
+	if err := decode(answer, &found); err != nil {
+		return err
 	}
 	if len(found.Data) > 0 && found.Data[0].ID == tenant {
 		return nil

@@ -236,6 +236,14 @@ type badAnswerError struct{ err error }
 func (e *badAnswerError) Error() string { return "read the answer of the API: " + e.err.Error() }
 func (e *badAnswerError) Unwrap() error { return e.err }
 
+// decode reads an answer of the API into the value, or returns a badAnswerError.
+func decode(answer json.RawMessage, into any) error {
+	if err := json.Unmarshal(answer, into); err != nil {
+		return &badAnswerError{err}
+	}
+	return nil
+}
+
 // field is a value of a JSON object with its path.
 type field struct {
 	path, value string

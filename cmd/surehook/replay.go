@@ -173,8 +173,8 @@ func (p *program) dryRun(ctx context.Context, api *client.Client, tenant, path s
 
 		ByEndpoint []json.RawMessage `json:"by_endpoint"`
 	}
-	if err := json.Unmarshal(answer, &found); err != nil {
-		return 0, &badAnswerError{err}
+	if err := decode(answer, &found); err != nil {
+		return 0, err
 	}
 	if found.Total == 0 {
 		fmt.Fprintln(p.Err, "The filter selects no delivery: there is nothing to do.")
@@ -220,8 +220,8 @@ func (p *program) startJob(ctx context.Context, api *client.Client, path string,
 		}
 		return started, fmt.Errorf("start the job: %w", err)
 	}
-	if err := json.Unmarshal(answer, &started); err != nil {
-		return started, &badAnswerError{err}
+	if err := decode(answer, &started); err != nil {
+		return started, err
 	}
 	return started, nil
 }

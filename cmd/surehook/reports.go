@@ -38,8 +38,8 @@ func (p *program) writeAnalysis(answer json.RawMessage, names namer) error {
 		Complete bool              `json:"complete"`
 		Groups   []json.RawMessage `json:"groups"`
 	}
-	if err := json.Unmarshal(answer, &found); err != nil {
-		return &badAnswerError{err}
+	if err := decode(answer, &found); err != nil {
+		return err
 	}
 	if err := p.writeRows(p.Out, columns("COUNT=count", "ENDPOINT=endpoint_id", "REASON=reason", "CLASS=class", "STATUS=status",
 		"PATTERN=pattern", "FIRST=first_at", "LAST=last_at", "SUGGESTION=~suggestion"), found.Groups, names); err != nil {
@@ -78,8 +78,8 @@ func (p *program) stats() *cobra.Command {
 		}
 		return p.report(c.Context(), path, query("since", since.String(), "until", until.String(), "by", by, "group", group), func(answer json.RawMessage, names namer) error {
 			var found page
-			if err := json.Unmarshal(answer, &found); err != nil {
-				return &badAnswerError{err}
+			if err := decode(answer, &found); err != nil {
+				return err
 			}
 			return p.writeRows(p.Out, slices.Concat(groups(found.Data), columns("ATTEMPTS=attempts", "DELIVERED=delivered", "DEAD=dead",
 				"SUCCESS=success_rate%", "FIRST TRY=first_attempt_success_rate%", "P50=latency.p50", "P95=latency.p95", "P99=latency.p99")), found.Data, names)

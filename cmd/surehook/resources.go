@@ -231,8 +231,8 @@ func (p *program) endpointOperations() []operation {
 		{
 			use: "conditions", short: "Show how the endpoints of the tenant do, the worst first", method: get, path: "/v1/tenants/{tenant}/health", most: mostEndpoints,
 			query: []option{{name: "search", usage: "only endpoints whose id, uid, URL or description contains this", kind: text}},
-			list: columns("CONDITION=condition.state", "SINCE=condition.since", "CLASS=condition.class", "SUCCESS=success_rate%", "P95=latency_p95",
-				"DEAD=dead", "NAME=uid|url", "ENDPOINT=endpoint_id"),
+			list: columns("CONDITION=condition.state", "SINCE=condition.since", causeColumn, "SUCCESS=success_rate%", "P95=latency_p95",
+				"DEAD=dead", "NAME=~uid|url", "ENDPOINT=endpoint_id"),
 		},
 		{use: "health ENDPOINT", short: "Show rates, percentiles and what waits", method: get, path: one + "/health"},
 		{

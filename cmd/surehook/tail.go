@@ -102,8 +102,8 @@ func (t *tailing) print(ctx context.Context, rows []json.RawMessage, began time.
 			State   string    `json:"state"`
 			Updated time.Time `json:"updated_at"`
 		}
-		if err := json.Unmarshal(row, &d); err != nil {
-			return false, &badAnswerError{err}
+		if err := decode(row, &d); err != nil {
+			return false, err
 		}
 		if !slices.Contains([]string{"delivered", "dead", "discarded", "cancelled"}, d.State) || d.Updated.Before(began.Truncate(time.Millisecond)) {
 			continue

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,8 +41,8 @@ func (p *program) why() *cobra.Command {
 				return writeJSON(p.Out, answer)
 			}
 			var h openapi.EndpointHealth
-			if err := json.Unmarshal(answer, &h); err != nil {
-				return &badAnswerError{err}
+			if err := decode(answer, &h); err != nil {
+				return err
 			}
 			last, err := lastFailure(c.Context(), api, path)
 			if err != nil {
@@ -60,7 +60,7 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 	if c := h.Condition; c.Since != nil {
 		lines[0] += " since " + c.Since.In(p.Now().Location()).Format("Mon 15:04") + " (" + relative(*c.Since, p.Now()) + ")"
 		if c.Class != nil {
-			lines[0] += ": " + string(*c.Class)
+			lines[0] += ": " + answered(c.Status, *c.Class)
 		}
 		if c.Reason != nil {
 			lines[0] += ": " + string(*c.Reason)
@@ -90,17 +90,14 @@ func lastFailure(ctx context.Context, api *client.Client, path string) (string, 
 		return "", fmt.Errorf("list the deliveries: %w", err)
 	}
 	var list openapi.DeliveryList
-	if err := json.Unmarshal(answer, &list); err != nil {
-		return "", &badAnswerError{err}
+	if err := decode(answer, &list); err != nil {
+		return "", err
 	}
 	for _, d := range list.Data {
 		if d.Last == nil || d.Last.Class == openapi.OutcomeClassDelivered {
 			continue
 		}
-		text := "\nlast answer: " + string(d.Last.Class)
-		if d.Last.Status != nil {
-			text = fmt.Sprintf("\nlast answer: %d %s", *d.Last.Status, d.Last.Class)
-		}
+		text := "\nlast answer: " + answered(d.Last.Status, d.Last.Class)
 		for _, more := range []*string{d.Last.Error, d.Last.Body} {
 			if more != nil && *more != "" {
 				text += "\n  " + strings.ReplaceAll(strings.TrimSpace(*more), "\n", "\n  ")
@@ -109,4 +106,12 @@ func lastFailure(ctx context.Context, api *client.Client, path string) (string, 
 		return text + "\nsurehook deliveries get " + d.Id, nil
 	}
 	return "", nil
+}
+
+// answered returns the status, if there was an answer, and the class of an attempt.
+func answered[C ~string](status *int, class C) string {
+	if status == nil {
+		return string(class)
+	}
+	return strconv.Itoa(*status) + " " + string(class)
 }

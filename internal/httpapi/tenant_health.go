@@ -40,6 +40,7 @@ type conditionView struct {
 	State  condition.State `json:"state"`
 	Since  time.Time       `json:"since,omitzero"`
 	Class  hook.Class      `json:"class,omitzero"`
+	Status int             `json:"status,omitzero"`
 	Reason hook.Reason     `json:"reason,omitzero"`
 }
 

@@ -198,7 +198,7 @@ func limits(key string) admission.Limits {
 // counts returns counts in every counter.
 func counts() *stats.Counts {
 	c := &stats.Counts{
-		OK: 5, Failed: 3, Delivered: 4, First: 2, Passed: 1, Waited: 2 * time.Second, Dead: 1, Queued: 300 * time.Millisecond,
+		OK: 5, Failed: 3, Delivered: 4, First: 2, Passed: 1, FailedWith: 503, Waited: 2 * time.Second, Dead: 1, Queued: 300 * time.Millisecond,
 	}
 	for class := hook.ClassDelivered; int(class) < hook.Classes; class++ {
 		c.Classes[class] = int(class)

@@ -121,24 +121,27 @@ func hoursSince(t *testing.T, s StoreUnderTest) {
 
 func hoursPassed(t *testing.T, s StoreUnderTest) {
 	endpoint, start := hook.NewEndpointID(), hourStart()
+	answers := map[hook.Class]int{hook.ClassDelivered: 200, hook.ClassRefused: 401}
 	batch := func(classes ...hook.Class) (add stats.Counts) {
 		for _, class := range classes {
-			add.Count(stats.Attempt{Class: class, Number: 1})
+			add.Count(stats.Attempt{Class: class, Status: answers[class], Number: 1})
 		}
 		return add
 	}
-	const ok, refused = hook.ClassDelivered, hook.ClassRefused
+	const ok, refused, timeout = hook.ClassDelivered, hook.ClassRefused, hook.ClassTimeout
 	steps := []struct {
-		add      stats.Counts
-		failedAt int // minutes; 0: never
-		passed   int
+		add        stats.Counts
+		failedAt   int // minutes; 0: never
+		failedWith int // the status
+		passed     int
 	}{
-		{batch(ok, ok), 0, 2},
-		{batch(ok, refused, ok), 2, 1},
-		{stats.Counts{Dead: 1}, 2, 1},
-		{batch(ok, ok), 2, 3},
-		{batch(refused), 2, 0},
-		{batch(ok), 2, 1},
+		{batch(ok, ok), 0, 0, 2},
+		{batch(ok, refused, ok), 2, 401, 1},
+		{stats.Counts{Dead: 1}, 2, 401, 1},
+		{batch(ok, ok), 2, 401, 3},
+		{batch(refused, timeout), 2, 0, 0},
+		{batch(refused), 2, 401, 0},
+		{batch(ok), 2, 401, 1},
 	}
 	for i, step := range steps {
 		countAt(t, s, "acme", endpoint, step.add, start.Add(time.Duration(i+1)*time.Minute))
@@ -148,8 +151,9 @@ func hoursPassed(t *testing.T, s StoreUnderTest) {
 		if step.failedAt > 0 {
 			want = start.Add(time.Duration(step.failedAt) * time.Minute)
 		}
-		if len(got) != 1 || !got[0].FailedAt.Equal(want) || got[0].Passed != step.passed {
-			t.Errorf("after %d counts, Hours = %d passed, the first failure at %s; want %d, %s", i+1, got[0].Passed, got[0].FailedAt, step.passed, want)
+		if len(got) != 1 || !got[0].FailedAt.Equal(want) || got[0].FailedWith != step.failedWith || got[0].Passed != step.passed {
+			t.Errorf("after %d counts, Hours = %d passed, the first failure at %s, the last with %d; want %d, %s, %d",
+				i+1, got[0].Passed, got[0].FailedAt, got[0].FailedWith, step.passed, want, step.failedWith)
 		}
 	}
 }

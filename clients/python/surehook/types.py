@@ -563,6 +563,7 @@ Condition = TypedDict(
         'state': Literal['failing', 'disabled', 'degraded', 'paused', 'healthy', 'quiet'],
         'since': NotRequired[str],
         'class': NotRequired[Literal['delivered', 'unavailable', 'throttled', 'timeout', 'dns', 'connect', 'reset', 'tls', 'blocked', 'gone', 'refused', 'redirect', 'token', 'transformation']],
+        'status': NotRequired[int],
         'reason': NotRequired[Literal['manual', 'failing', 'gone']],
     },
 )

@@ -3748,7 +3748,8 @@ export interface components {
          * @example {
          *       "state": "failing",
          *       "since": "2026-11-21T07:00:00.000Z",
-         *       "class": "timeout"
+         *       "class": "refused",
+         *       "status": 401
          *     }
          */
         Condition: {
@@ -3764,6 +3765,8 @@ export interface components {
              * @enum {string}
              */
             class?: "delivered" | "unavailable" | "throttled" | "timeout" | "dns" | "connect" | "reset" | "tls" | "blocked" | "gone" | "refused" | "redirect" | "token" | "transformation";
+            /** @description HTTP status of the last failed attempt, beside the class. Absent if it had no answer. */
+            status?: number;
             /**
              * @description Why the endpoint is paused or disabled.
              * @enum {string}
@@ -3818,7 +3821,8 @@ export interface components {
          *           "condition": {
          *             "state": "failing",
          *             "since": "2026-11-21T07:00:00.000Z",
-         *             "class": "refused"
+         *             "class": "refused",
+         *             "status": 401
          *           },
          *           "attention": true,
          *           "circuit": "closed",

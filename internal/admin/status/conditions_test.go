@@ -189,7 +189,9 @@ func TestReader_Pipeline_attention(t *testing.T) {
 	b := setup(t)
 	waiting, losing, byHand, old, works := b.createAt(t, "waiting"), b.createAt(t, "losing"), b.createAt(t, "by-hand"), b.createAt(t, "old"), b.createAt(t, "works")
 	timeout := failure("a", 1, hook.StateRetrying)
+	timeout.Status = 500
 	b.count(t, waiting, b.now.Add(-5*time.Hour), timeout)
+	timeout.Status = 503
 	b.keepOpen(t, waiting, func(r *admission.Record) { r.Failures, r.Waiting, r.AttendAt = 5, true, b.now })
 	b.deliver(t, waiting, hook.StateParked, b.now)
 	b.deliver(t, waiting, hook.StateRetrying, b.now)
@@ -210,28 +212,33 @@ func TestReader_Pipeline_attention(t *testing.T) {
 			for _, e := range row.Endpoints {
 				uids = append(uids, e.Endpoint.UID)
 			}
-			got = append(got, fmt.Sprintf("%s %s of %s, since %s: %v %d dead, %d waiting, %d at risk from %s", row.State, row.Class, row.Endpoint.Tenant,
+			got = append(got, fmt.Sprintf("%s %s %d of %s, since %s: %v %d dead, %d waiting, %d at risk from %s", row.State, row.Class, row.Status, row.Endpoint.Tenant,
 				row.Since.Format("15:04"), uids[:min(len(uids), 3)], row.Dead, row.Waiting, row.AtRisk, row.FirstLoss.Format("Jan 2 15:04")))
-			if row.Class == hook.ClassRefused && len(uids) != 60 {
+			if row.Status == 401 && len(uids) != 60 {
 				t.Errorf("%d endpoints that refuse; want 60", len(uids))
 			}
 		}
 		return got
 	}
 	want := []string{
-		"failing timeout of acme, since 04:30: [losing waiting] 1 dead, 2 waiting, 2 at risk from Nov 24 09:30",
-		"paused unknown of acme, since 09:00: [by-hand] 0 dead, 0 waiting, 0 at risk from Jan 1 00:00",
-		"healthy unknown of acme, since 00:00: [old] 1 dead, 0 waiting, 0 at risk from Jan 1 00:00",
+		"failing timeout 503 of acme, since 04:30: [losing waiting] 1 dead, 2 waiting, 2 at risk from Nov 24 09:30",
+		"paused unknown 0 of acme, since 09:00: [by-hand] 0 dead, 0 waiting, 0 at risk from Jan 1 00:00",
+		"healthy unknown 0 of acme, since 00:00: [old] 1 dead, 0 waiting, 0 at risk from Jan 1 00:00",
 	}
 	if diff := cmp.Diff(want, attention()); diff != "" {
 		t.Errorf("Attention (-want +got):\n%s", diff)
 	}
 	refused := timeout
-	refused.Class = hook.ClassRefused
+	refused.Class, refused.Status = hook.ClassRefused, 401
 	for i := range 60 {
 		b.count(t, b.createAt(t, fmt.Sprintf("e%d", i)), b.now, refused)
 	}
-	if got := attention(); len(got) != len(want)+1 || got[0] != want[0] || !strings.HasPrefix(got[1], "failing refused of acme, since 09:30") {
+	if got := attention(); len(got) != len(want)+1 || got[0] != want[0] || !strings.HasPrefix(got[1], "failing refused 401 of acme, since 09:30") {
 		t.Errorf("Attention = %q; want a row more", got)
+	}
+	refused.Status = 404
+	b.count(t, b.createAt(t, "moved"), b.now, refused)
+	if got := attention(); len(got) != len(want)+2 || !strings.HasPrefix(got[2], "failing refused 404 of acme, since 09:30: [moved]") {
+		t.Errorf("Attention = %q; want a row of its own for another status", got)
 	}
 }

@@ -49,7 +49,7 @@ type EndpointHarm struct {
 }
 
 // Trouble is the endpoints of a tenant that need attention for one cause: the same state, class and
-// reason. Its counts are sums, and its times the earliest.
+// reason, and of refused attempts the same status. Its counts are sums, and its times the earliest.
 type Trouble struct {
 	EndpointHarm // Endpoint is the worst one
 
@@ -61,6 +61,7 @@ type cause struct {
 	tenant hook.TenantID
 	state  condition.State
 	class  hook.Class
+	status int // of the class refused: 401 and 404 are two causes, 502 and 503 are one
 	reason hook.Reason
 }
 
@@ -72,7 +73,10 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 	var all []Trouble
 	at := make(map[cause]int)
 	for _, e := range endpoints {
-		of := cause{e.Endpoint.Tenant, e.State, e.Class, e.Reason}
+		of := cause{tenant: e.Endpoint.Tenant, state: e.State, class: e.Class, reason: e.Reason}
+		if e.Class == hook.ClassRefused {
+			of.status = e.Status
+		}
 		i, known := at[of]
 		if !known {
 			at[of] = len(all)

@@ -26,18 +26,19 @@ const maxExpression = 3800
 // Attributes of an hour's item, or prefixes of attributes. The names are short
 // because every batch writes the item.
 const (
-	okPrefix     = "o" // two digits of the minute follow; alone: the whole hour
-	failedPrefix = "f" // two digits of the minute follow; alone: the whole hour
-	classPrefix  = "c" // the name of the class follows
-	numberPrefix = "n" // the number of the attempt follows
-	bucketPrefix = "h" // the bucket of the histogram follows
-	deliveredKey = "d"
-	firstKey     = "d1"
-	passedKey    = "p"
-	failedAtKey  = "a" // milliseconds since 1970
-	waitedKey    = "w" // milliseconds
-	deadKey      = "x"
-	queuedKey    = "q" // milliseconds
+	okPrefix      = "o" // two digits of the minute follow; alone: the whole hour
+	failedPrefix  = "f" // two digits of the minute follow; alone: the whole hour
+	classPrefix   = "c" // the name of the class follows
+	numberPrefix  = "n" // the number of the attempt follows
+	bucketPrefix  = "h" // the bucket of the histogram follows
+	deliveredKey  = "d"
+	firstKey      = "d1"
+	passedKey     = "p"
+	failedAtKey   = "a" // milliseconds since 1970
+	failedWithKey = "r" // an HTTP status
+	waitedKey     = "w" // milliseconds
+	deadKey       = "x"
+	queuedKey     = "q" // milliseconds
 )
 
 // hourItem is an hour's item.
@@ -205,8 +206,8 @@ func (s *Store) countUpdate(
 		update += " ADD " + strings.Join(adds, ", ")
 	}
 	if add.Unsuccessful() > 0 {
-		update = strings.Replace(update, "SET ", "SET "+passedKey+" = :passed, "+failedAtKey+" = if_not_exists("+failedAtKey+", :at), ", 1)
-		values[":passed"], values[":at"] = number(int64(add.Passed)), number(now.UnixMilli())
+		update = strings.Replace(update, "SET ", "SET "+passedKey+" = :passed, "+failedWithKey+" = :with, "+failedAtKey+" = if_not_exists("+failedAtKey+", :at), ", 1)
+		values[":passed"], values[":with"], values[":at"] = number(int64(add.Passed)), number(int64(add.FailedWith)), number(now.UnixMilli())
 	}
 	if old := pastMinutes(now); len(old) > 0 {
 		update += " REMOVE " + strings.Join(old, ", ")
@@ -274,14 +275,15 @@ func additions(c *stats.Counts, now time.Time) []addition {
 // counts decodes an hour's item.
 func (it hourItem) counts() stats.Counts {
 	c := stats.Counts{
-		Delivered: it.of(deliveredKey),
-		First:     it.of(firstKey),
-		Passed:    it.of(passedKey),
-		Waited:    time.Duration(it.of(waitedKey)) * time.Millisecond,
-		Dead:      it.of(deadKey),
-		Queued:    time.Duration(it.of(queuedKey)) * time.Millisecond,
-		OK:        it.of(okPrefix),
-		Failed:    it.of(failedPrefix),
+		Delivered:  it.of(deliveredKey),
+		First:      it.of(firstKey),
+		Passed:     it.of(passedKey),
+		FailedWith: it.of(failedWithKey),
+		Waited:     time.Duration(it.of(waitedKey)) * time.Millisecond,
+		Dead:       it.of(deadKey),
+		Queued:     time.Duration(it.of(queuedKey)) * time.Millisecond,
+		OK:         it.of(okPrefix),
+		Failed:     it.of(failedPrefix),
 	}
 	entries := typeEntries(&c.Types, it.types)
 	for class := range c.Classes {

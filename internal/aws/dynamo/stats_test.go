@@ -39,7 +39,7 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	want := request{"UpdateItem", body{
 		"TableName": "table",
 		"Key":       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("stats#2026-01-02T03")},
-		"UpdateExpression": "SET p = :passed, a = if_not_exists(a, :at), expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :n2, f30 :n3, d :n2, d1 :n1, w :n61500, x :n1, " +
+		"UpdateExpression": "SET p = :passed, r = :with, a = if_not_exists(a, :at), expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :n2, f30 :n3, d :n2, d1 :n1, w :n61500, x :n1, " +
 			"q :n2, o :n2, f :n3, " +
 			"cdelivered :n2, ctimeout :n1, cdns :n1, credirect :n1, n1 :n2, n2 :n2, n21 :n1, " +
 			"h0 :n1, h46 :n2, h92 :n1, t :types, " +
@@ -50,7 +50,7 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 		"ExpressionAttributeValues": map[string]any{
 			":expires": n("1768017600"), ":hour": s("active#2026-01-02T03#05"), ":who": s("acme#ep_0123456789abcdef"),
 			":n1": n("1"), ":n2": n("2"), ":n3": n("3"), ":n61500": n("61500"),
-			":room": n("7"), ":type0": s("order.paid"), ":types": map[string]any{"SS": []any{"order.paid"}}, ":passed": n("0"), ":at": n("1767324600000"),
+			":room": n("7"), ":type0": s("order.paid"), ":types": map[string]any{"SS": []any{"order.paid"}}, ":passed": n("0"), ":with": n("0"), ":at": n("1767324600000"),
 		},
 		"ReturnValues": "ALL_NEW",
 	}}

@@ -36,7 +36,7 @@ func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision 
 // the state is 0 and the result only says what the endpoint answered.
 func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) admission.Result {
 	r := admission.Result{
-		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Number: s.Task.Attempt, Duration: o.Duration},
+		Attempt:    stats.Attempt{Type: s.Event.Type, Class: o.Class, Status: o.Status, Number: s.Task.Attempt, Duration: o.Duration},
 		RetryAfter: o.RetryAfter,
 		Stale:      o.Stale && s.Delivery.Stale == 0,
 	}

@@ -128,3 +128,13 @@ func commonest(hours []stats.Hour, since time.Time) hook.Class {
 	}
 	return most
 }
+
+// failedWith returns the HTTP status of the last failed attempt; 0 without an answer.
+func failedWith(hours []stats.Hour) int {
+	for i := len(hours) - 1; i >= 0; i-- {
+		if attempts, successes := results(&hours[i]); successes < attempts {
+			return hours[i].FailedWith
+		}
+	}
+	return 0
+}

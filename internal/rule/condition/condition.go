@@ -95,6 +95,7 @@ type Condition struct {
 	State  State
 	Since  time.Time   // when it began: for failing and degraded with the first failed attempt of an hour, or the opening of the circuit; zero for healthy and quiet
 	Class  hook.Class  // only of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
+	Status int         // with Class: HTTP status of the last failed attempt; 0 without an answer
 	Reason hook.Reason // only of paused and disabled
 }
 
@@ -103,6 +104,9 @@ func Of(f Facts) Condition {
 	c := f.condition()
 	if judged := c.State == Failing || c.State == Degraded; judged && c.Since.Equal(f.CreatedAt.Truncate(time.Hour)) {
 		c.Since = f.CreatedAt // the clock hour began before the endpoint
+	}
+	if c.Class != 0 {
+		c.Status = failedWith(f.Hours)
 	}
 	return c
 }

@@ -157,9 +157,10 @@ func TestOf_class(t *testing.T) {
 		counted(3, 0, 90, hook.ClassTimeout), counted(2, 9, 0, hook.ClassTimeout),
 		counted(1, 0, 2, hook.ClassRefused), counted(1, 0, 3, hook.ClassDNS), counted(0, 0, 2, hook.ClassRefused),
 	}
-	got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: circuit.New(), Hours: hours})
-	if want := (condition.Condition{State: condition.Failing, Since: clock(8), Class: hook.ClassRefused}); got != want {
-		t.Errorf("Of() = %+v; want %+v, with the most common class since the successes", got, want)
+	hours[3].FailedWith, hours[4].FailedWith = 404, 401
+	got := condition.Of(condition.Facts{Status: hook.StatusActive, Circuit: circuit.New(), Hours: append(hours, at(0, 1, 0))})
+	if want := (condition.Condition{State: condition.Failing, Since: clock(8), Class: hook.ClassRefused, Status: 401}); got != want {
+		t.Errorf("Of() = %+v; want %+v, with the most common class since the successes, and the last status", got, want)
 	}
 }
 

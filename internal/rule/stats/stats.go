@@ -42,10 +42,11 @@ type Counts struct {
 	Classes [hook.Classes]int         // attempts by class
 	Numbers [hook.MaxAttempts + 1]int // attempts by number, from 1
 
-	Delivered int           // delivered deliveries
-	Passed    int           // successful attempts since the last failed one, or all without one
-	First     int           // first attempts that delivered; one for a request with several deliveries
-	Waited    time.Duration // sum of the ages of the deliveries when they were delivered
+	Delivered  int           // delivered deliveries
+	Passed     int           // successful attempts since the last failed one, or all without one
+	FailedWith int           // HTTP status of the last failed attempt; 0 without an answer or a failed attempt
+	First      int           // first attempts that delivered; one for a request with several deliveries
+	Waited     time.Duration // sum of the ages of the deliveries when they were delivered
 	// Dead is the number of dead deliveries. A settled replay takes the death back, possibly in a
 	// later hour than the death, so the number can be negative.
 	Dead int
@@ -61,6 +62,7 @@ type Attempt struct {
 	Type     string // of the event
 	Shared   bool   // the request counts with another delivery of the batch; this one counts only as a delivery
 	Class    hook.Class
+	Status   int // HTTP status; 0 without an answer
 	Number   int
 	Duration time.Duration
 	State    hook.State    // of the delivery after the attempt
@@ -75,7 +77,7 @@ func (c *Counts) Count(a Attempt) {
 		return
 	}
 	if c.Passed++; a.Class != hook.ClassDelivered {
-		c.Passed = 0
+		c.Passed, c.FailedWith = 0, a.Status
 	}
 	if int(a.Class) < len(c.Classes) {
 		c.Classes[a.Class]++
@@ -116,7 +118,7 @@ func Deaths(eventType string, n int) *Counts {
 // Add adds other counts, which are later, and stay as they are.
 func (c *Counts) Add(other *Counts) {
 	if other.Unsuccessful() > 0 {
-		c.Passed = 0
+		c.Passed, c.FailedWith = 0, other.FailedWith
 	}
 	c.Passed += other.Passed
 	c.OK += other.OK

@@ -94,7 +94,7 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
   })
   const failed = fails ? list.data?.data.find((d) => d.last && d.last.class !== 'delivered') : undefined
   const waiting = h.deliveries.retrying + h.deliveries.parked
-  const why = h.condition.class ? text.classes[h.condition.class] : h.condition.reason && text.endpoints.reasons[h.condition.reason]
+  const why = h.condition.class ? outcome({ class: h.condition.class, status: h.condition.status }) : h.condition.reason && text.endpoints.reasons[h.condition.reason]
   const probe = h.circuit_state.next_probe_at
   return (
     <div className="stack tight">

@@ -247,7 +247,8 @@ const causes: Record<string, string> = {
 }
 
 /** What a customer does about the condition; nothing if only they know. */
-function todo({ state, class: cause }: Schemas['Condition']): ReactNode {
+function todo({ state, class: outcome, status }: Schemas['Condition']): ReactNode {
+  const cause = outcome === 'refused' && (status === 401 || status === 403) ? 'token' : outcome
   const advice = text.endpoints.todo[cause ?? state] ?? (cause && text.dead.suggestions[causes[cause] ?? ''])
   return advice && <span className="todo">{advice}</span>
 }

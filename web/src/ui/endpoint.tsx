@@ -1,6 +1,7 @@
 import { type Condition, type Endpoint, useEndpointHealth } from '../api/reads'
 import { isPortal } from '../session'
 import { text } from '../text'
+import { outcome } from './delivery'
 import { Badge, type Tone } from './page'
 import { Since } from './time'
 
@@ -33,7 +34,7 @@ export function ConditionBadge({ of: c }: { of: Condition }) {
 
 /** Why the endpoint is in the condition, and since when, as far as the condition says so. */
 export function ConditionDetail({ of: c }: { of: Condition }) {
-  const why = c.class ? text.classes[c.class] : c.reason && text.endpoints.reasons[c.reason]
+  const why = c.class ? outcome({ class: c.class, status: c.status }) : c.reason && text.endpoints.reasons[c.reason]
   return (
     <>
       {why}
