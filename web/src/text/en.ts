@@ -612,7 +612,7 @@ export const words = {
     resetDone: 'The circuit is closed',
     noAttempts: 'No attempts in this window',
     noAttemptsText: 'Send a test to see how the endpoint answers.',
-    historyEmpty: 'Nothing happened yet',
+    historyEmpty: 'Nothing on record',
     historyEmptyText: 'Here you see who changed the endpoint, when it was slow, failing or disabled, and when its circuit opened and closed.',
     allChanges: 'All changes of this endpoint',
     decisions: {
