@@ -1,6 +1,6 @@
 import type { Locator, Page } from '@playwright/test'
 import { hourLong, hourly, row, withStats } from './stats'
-import { accessible, apart, expect, signIn, test } from './world'
+import { accessible, apart, expect, fits, signIn, test } from './world'
 
 const deliveries = (page: Page) => page.getByRole('slider', { name: 'Deliveries over time' })
 const latency = (page: Page) => page.getByRole('slider', { name: 'Latency of attempts by the hour' })
@@ -258,8 +258,7 @@ test('the waiting of a tenant says that it is a lower bound', async ({ page, bac
   await expect(figure(card(page, 'Waiting'), 'Endpoint paused')).toContainText('51,000')
   for (const width of [1440, 1024, 390]) {
     await page.setViewportSize({ width, height: 900 })
-    // The charts take their new width only after the browser reported it.
-    await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+    await fits(page)
   }
 })
 
@@ -277,7 +276,7 @@ test('charts fit every width without a collision, in light and dark', async ({ p
         await page.goto(`${backend.address}/console${path}`)
         await expect(latency(page).locator('path').first()).toBeVisible()
         await apart(page)
-        expect(await page.evaluate(() => document.documentElement.scrollWidth), path).toBeLessThanOrEqual(width)
+        await fits(page)
         await accessible(page)
       }
     }

@@ -144,15 +144,19 @@ export async function accessible(page: Page) {
   expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)).toEqual([])
 }
 
-/** Checks that nothing is wider than the page. */
+/** Checks that nothing is wider than the page. After a change of its size charts are drawn anew, so the check waits. */
 export async function fits(page: Page) {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), page.url()).toBeLessThanOrEqual(0)
+  await expect.poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth), page.url()).toBeLessThanOrEqual(0)
 }
 
-/** Checks that no two texts of the page, or of its dialog, touch, and that each label of a chart is inside of its chart. */
+/** Checks that no two texts of the page, or of its dialog, touch, and that each label of a chart is inside of its chart. It waits as fits does. */
 export async function apart(page: Page) {
   await page.evaluate(() => document.fonts.ready)
-  const faults = await page.evaluate(() => {
+  await expect.poll(() => collisions(page), page.url()).toEqual([])
+}
+
+const collisions = (page: Page) =>
+  page.evaluate(() => {
     type Box = { left: number; right: number; top: number; bottom: number }
     const meet = (a: Box, b: Box): Box => ({ left: Math.max(a.left, b.left), right: Math.min(a.right, b.right), top: Math.max(a.top, b.top), bottom: Math.min(a.bottom, b.bottom) })
     const empty = (a: Box) => a.right - a.left < 2 || a.bottom - a.top < 2
@@ -182,8 +186,6 @@ export async function apart(page: Page) {
       ...texts.flatMap((a, i) => texts.slice(i + 1).flatMap((b) => (a.node === b.node || empty(meet(a.box, b.box)) ? [] : [`${a.node.nodeValue} on ${b.node.nodeValue}`]))),
     ]
   })
-  expect(faults, page.url()).toEqual([])
-}
 
 /** The origin that may show the portal in a frame. */
 export const embedder = () => process.env.SUREHOOK_PORTAL_EMBEDDERS!
