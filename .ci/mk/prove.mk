@@ -122,6 +122,7 @@ verify: tidy verify/golden verify/client ## Check that go.mod, the golden files 
 tidy: need/go
 	@go mod tidy -diff
 	@go -C examples/cdk mod tidy -diff
+	@go -C examples/outbox mod tidy -diff
 	@go -C verify mod tidy -diff
 	@go mod verify > /dev/null
 
@@ -144,7 +145,7 @@ lint/workflows: need/go ## Check the GitHub workflows
 	@$(ACTIONLINT)
 
 .PHONY: examples
-examples: examples/cdk examples/cdk-typescript examples/cdk-python examples/terraform examples/github-actions examples/receivers examples/profiles ## Build and try everything in examples/
+examples: examples/cdk examples/cdk-typescript examples/cdk-python examples/terraform examples/github-actions examples/receivers examples/outbox examples/profiles ## Build and try everything in examples/
 
 .PHONY: examples/cdk
 examples/cdk: need/go need/node build $(CDK) ## Synthesise the CDK app that embeds Surehook
@@ -180,7 +181,13 @@ examples/github-actions: need/go ## Check the workflow that deploys a release
 
 .PHONY: examples/receivers
 examples/receivers: need/go need/node need/python examples/receiver-node/node_modules $(RECEIVER)/installed examples/recipes/node_modules .venv/recipes/installed
-	@go test -tags examples -count=1 -timeout 5m -v ./examples
+	@go test -tags examples -count=1 -timeout 5m -v -skip TestOutbox ./examples
+
+.PHONY: examples/outbox
+examples/outbox: need/go need/node need/python $(VENV)/installed $(CLIENTS)/dist/esm/index.js examples/outbox/node_modules ## Kill the programs with an outbox at every step
+	@npm --prefix examples/outbox run --silent build
+	@go -C examples/outbox vet ./...
+	@go test -tags examples -count=1 -timeout 5m -v -run TestOutbox ./examples
 
 .PHONY: examples/profiles
 examples/profiles: need/node examples/profiles/node_modules ## Verify requests with the libraries of GitHub, Shopify, Slack, Stripe and Svix

@@ -7,7 +7,7 @@ web: need/node $(WEB) ## Build the console and the portal
 local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
-tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules $(RECEIVER)/installed $(LICENSES)
+tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules examples/outbox/node_modules $(RECEIVER)/installed $(CLIENTS)/dist/esm/index.js $(LICENSES)
 
 # Compiles what `make run` needs and what embeds no pages, with the flags of the functions, so that nothing is compiled twice.
 .PHONY: run/compile
@@ -70,9 +70,13 @@ $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(C
 	@echo "building the console and the portal into web/dist"
 	@npm --prefix web run --silent build
 
-.ci/site/node_modules localstack/verify/node_modules examples/receiver-node/node_modules examples/recipes/node_modules examples/profiles/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
+.ci/site/node_modules localstack/verify/node_modules examples/receiver-node/node_modules examples/recipes/node_modules examples/profiles/node_modules examples/outbox/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
 	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
+
+# The client as npm packs it. More than one step uses it, so `make tools` builds it.
+$(CLIENTS)/dist/esm/index.js: $(CLIENTS)/node_modules $(CLIENTS)/package.json $(wildcard $(CLIENTS)/src/*.ts $(CLIENTS)/tsconfig*.json)
+	@npm --prefix $(CLIENTS) run --silent build
 
 # Without the parsers of swagger-ui that are compiled for each platform: no page has them.
 $(LICENSES): .ci/licenses/package.json .ci/licenses/package-lock.json
