@@ -75,6 +75,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	case a.test:
 		r = r.afterTest(a, o, settings, now)
 	case a.probe != "":
+		// Another end than the one that this task wrote: a copy of it asked since, and may be probing.
 		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.Probed(circuit.ProbeResult{
 			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive,
