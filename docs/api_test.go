@@ -73,7 +73,7 @@ until [ "$(api GET "/v1/tenants/acme/deliveries/$DELIVERY" | jq -r .state)" = de
 func TestAPI_headers(t *testing.T) {
 	t.Parallel()
 
-	_, text, found := strings.Cut(read(t, "docs/api.md"), "names that servers trust as set by a proxy")
+	_, text, found := strings.Cut(read(t, "docs/api.md"), "names that servers trust because a proxy sets them")
 	text, _, _ = strings.Cut(text, "\n\n")
 	names := regexp.MustCompile("`([A-Z][A-Za-z-]+)`").FindAllStringSubmatch(text, -1)
 	if !found || len(names) < 10 {

@@ -69,5 +69,5 @@ func (r Report) parts(b *strings.Builder) {
 
 // floor says which parts stay.
 const floor = `
-What no change of the code takes away, for an event posted alone: the API's request (1.00), one write each of event and delivery (1.25), the message (0.60) and 1.1 invocations (0.22), together 3.07. [Decision 31](adr/31-costs.md) has the reasons for the rest.
+No change of the code can save these, for an event posted alone: the API's request (1.00), one write each of event and delivery (1.25), the message (0.60) and 1.1 invocations (0.22), together 3.07. [Decision 31](adr/31-costs.md) explains the rest.
 `

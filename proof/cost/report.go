@@ -172,7 +172,7 @@ func (r Report) beside(b *strings.Builder) {
 	all := func(s Scenario) float64 { return s.Bill().Total() + keys + trafficOut + archive(s) }
 	fmt.Fprintf(b, "All together, with logs, storage and backups: **%.2f** in batches of 100, **%.2f** posted alone, **%.2f** each alone in its batch.\n",
 		all(batch), all(single), all(alone))
-	fmt.Fprint(b, "\nTo [private receivers](private.md) a delivery costs as much as through a sender in another region, without the traffic between regions: interfaces of functions in a VPC are free.\n")
+	fmt.Fprint(b, "\nA delivery to a [private receiver](private.md) costs as much as one through a sender in another region, without the traffic between regions: a function's network interfaces in a VPC are free.\n")
 }
 
 func (r Report) requests(b *strings.Builder) {
@@ -301,7 +301,7 @@ func assumptions(b *strings.Builder) {
   processor, %s with %d MB; connections rest for %s to endpoints and %s to AWS. Cold starts and the authorizer are left out.
 - Batches are full only when messages arrive faster than invocations take them. At a low rate the rows "delivered alone" apply.
 - The breaker looks at each delivery once, some minutes later. A delivery that is still queued then gets a record: 1.88 more per million of such deliveries ([decision 5](adr/05-lost-tasks.md)).
-- SQS: every request about messages with a group id has the surcharge of fair queues, by a secondary source: check the price list.
+- SQS: every request about messages with a group id has the surcharge of fair queues. We have that from a secondary source: check the price list.
 - DynamoDB: units are computed from the items, and index rows in a transaction count twice. At low rates the table's KMS key adds at most 0.05 a month.
 - Storage and backups are those of prod, for 90 days.
 - The mix: 500 endpoints of 5 tenants by Zipf's law, 100 events a second, full batches. Five endpoints take 3 s to answer, and five have a rate limit of one delivery a second. "With failures": about 95 %% succeed at the first attempt.

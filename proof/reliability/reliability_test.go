@@ -149,15 +149,14 @@ func report(all []class, ours, theirs []figures, days int, rows []line) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `# Reliability
 
-For those who compare Surehook with a plain retry schedule. After this page you know how many events arrive through outages, how many requests failing endpoints get, and when a circuit opens.
+Surehook compared with a plain retry schedule: how many events arrive despite outages, how many requests failing endpoints get, and when a circuit opens.
 `+"`make reliability`"+` writes the page from %d simulated days (seed %d); CI simulates %d days and half of the endpoints.
 
 ## Outages
 
 %d endpoints get an event every %d minutes on average. Outages are random; their mean per class follows from known success rates. The low rate of events favours the plain schedule, because a probe costs the same for any number of parked deliveries.
 
-The reference makes 8 attempts, after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, without a circuit. Surehook runs with its defaults: the preset `+"`standard`"+` and a [circuit](circuit.md). An endpoint that Surehook disables stays disabled, and its later
-deliveries count as dead, although they would arrive if its owner enabled it within three days.
+The reference makes 8 attempts, after 0, 30 s, 2 m, 10 m, 30 m, 1 h, 4 h and 8 h, without a circuit. Surehook runs with its defaults: the preset `+"`standard`"+` and a [circuit](circuit.md). Endpoints that Surehook disables stay disabled, and their later deliveries count as dead, although they would arrive if the owner enabled the endpoint within three days.
 
 `, days, seed, shortDays, endpointsOf(all), int(every.Minutes()))
 	fmt.Fprintln(&b, "| class | endpoints | mean outage | first attempts | final, reference | final, Surehook | requests while down, reference | requests while down, Surehook | fewer |")
@@ -168,7 +167,7 @@ deliveries count as dead, although they would arrive if its owner enabled it wit
 			100*theirs[i].final(), 100*ours[i].final(), theirs[i].wasted, ours[i].wasted, float64(theirs[i].wasted)/float64(ours[i].wasted))
 	}
 	fmt.Fprint(&b, `
-What did not arrive was undeliverable for three days, used all attempts in repeated outages, or was for an endpoint that Surehook had disabled. A replay sends it after the outage.
+Deliveries that did not arrive could not be delivered for three days, used up their attempts in repeated outages, or belonged to a disabled endpoint. A replay sends them after the outage.
 `)
 	writeTroubles(&b, rows)
 	return b.Bytes()

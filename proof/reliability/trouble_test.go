@@ -385,14 +385,13 @@ func writeTroubles(b *bytes.Buffer, all []line) {
 	fmt.Fprint(b, `
 ## Endpoints in trouble
 
-The real use cases in virtual time, beside the same retry schedule without circuit, slots and holds. All events of an hour count, at 20 a second of ten minutes, at 200 of three (seven with a deploy), with 15 minutes more for deliveries. A new endpoint
-is in trouble from its first event on, a known one after good answers. Random failures are retried after 1, 2, 4 and 8 s, others by the preset `+"`standard`"+`. "Never" means that so many were not delivered.
+The real use cases run in virtual time, beside the same retry schedule without circuit, slots and holds. The rows count all events of an hour; at 20 a second those of ten minutes, at 200 those of three (seven with a deploy). Deliveries get 15 minutes more. A new endpoint is in trouble from its first event on, a known one after good answers. Random failures are retried after 1, 2, 4 and 8 s, others by the preset `+"`standard`"+`. "Never" is the share that was not delivered.
 
 CI holds these bounds at 1 and 20 events a second for ten minutes, `+"`make reliability`"+` all:
 
-* Up to 50 % of failures, in deploys and outages, the 95th percentile is at most 1.3 times that of the schedule alone, or 2 s more. At 60, 70 and 80 % at least 0.7, 0.5 and 0.25 of what the schedule alone delivers arrive (200 a second: as measured); the rest waits until fewer attempts fail.
+* With up to 50 % of failures, and in deploys and outages, the 95th percentile is at most 1.3 times that of the schedule alone, or 2 s more. With 60, 70 and 80 %, at least 0.7, 0.5 and 0.25 of what the schedule alone delivers arrives (200 a second: as measured); the rest waits until fewer attempts fail.
 * After a deploy of 20 s (60 s), 95 % of the events of the next five minutes arrive within 15 s (45 s).
-* In an outage everything arrives that the schedule alone delivers, and the endpoint gets at most 17 requests in the first hour.
+* In an outage, everything that the schedule alone delivers arrives, and the endpoint gets at most 17 requests in the first hour.
 
 [Isolation](isolation.md) has rows of slow endpoints.
 

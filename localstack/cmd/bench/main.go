@@ -85,6 +85,5 @@ func run(ctx context.Context, only []string) error {
 
 const head = `# Performance
 
-For those who compare servers, and for developers who changed the path. After this page you know the CPU time of a delivery, which is a part of its [cost](cost.md), and how long a cold start takes. On AWS the latencies of the services decide how
-long a delivery takes.
+For those who compare servers, and for developers who changed the path: the CPU time of a delivery, which is part of its [cost](cost.md), and of a cold start. How long a delivery takes on AWS depends on the latencies of its services.
 ` + "`make bench` measures again and rewrites this file. A busy machine gives worse figures.\n"
