@@ -153,7 +153,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 		Store: w.store, Queue: tasks, Schedules: w.schedules(cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
 		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
-		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
+		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, AWS: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor := wiring.Acceptor()
 	notifier.Poster = acceptor

@@ -49,7 +49,7 @@ func TestCost(t *testing.T) {
 	batch := busy(t, "a batch of 100 events", 100)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
 	queue, queueBatch := queued(t, "an event through the queue, sent alone", 1), queued(t, "an event through the queue, sent in batches of 10", full)
-	crossing := elsewhere(t)
+	others := slices.Concat(abroadAndInside(t), resources(t))
 	together := coalesced(t)
 	fan := fanOut(t)
 	failing := failures(t)
@@ -63,18 +63,23 @@ func TestCost(t *testing.T) {
 		s.Parts = true
 	}
 	for _, s := range []*cost.Scenario{
-		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &crossing, &fan, &unproven, &failing, &dead, &hour, &twice, &long, &flood,
+		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &failing, &dead, &hour, &twice, &long, &flood,
 	} {
 		s.Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
+	}
+	for i, s := range others {
+		others[i].Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
 	}
 	opened := keys(t)
 	// The difference between two sizes is the cost per delivery, without the fixed cost of an outage.
 	parked := float64(twice.Deliveries - hour.Deliveries)
 	writes := (twice.Account.Writes("delivery") - hour.Account.Writes("delivery")) / parked
 	report := cost.Report{
-		Scenarios: []cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together, crossing, fan, unproven, failing, dead, hour, twice, long, flood},
-		Idle:      idle(t),
-		Keys:      opened,
+		Scenarios: slices.Concat(
+			[]cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together}, others,
+			[]cost.Scenario{fan, unproven, failing, dead, hour, twice, long, flood}),
+		Idle: idle(t),
+		Keys: opened,
 		Bounds: []cost.Bound{
 			{What: "write units of a first-try success, the shared stats aside", Got: single.WriteUnits() - single.Units("write stats"), Promised: 3, Slack: slack},
 			{What: "the same, posted and delivered alone", Got: singleWorst.WriteUnits() - singleWorst.Units("write stats"), Promised: 3, Slack: slack},
