@@ -133,14 +133,21 @@ found() { # RESULT WHAT
 	printf '%-4s  %s\n' "$1" "$2"
 }
 
-# total prints the sum of a number in the template.
-total() { { grep -o "\"$1\": [0-9]*" "$template" || true; } | awk '{ sum += $2 } END { print sum + 0 }'; }
+# total prints the sum of a number in the template. The sender of private receivers is there only
+# with their parameter.
+total() {
+	local without=''
+	[[ "$known" != *" PrivateCidrs "* ]] || [ -n "$(given PrivateCidrs)" ] || without='/^  "PrivateSender[0-9A-F]*": {/,/^  }/d'
+	{ sed "$without" "$template" | grep -o "\"$1\": [0-9]*" || true; } | awk '{ sum += $2 } END { print sum + 0 }'
+}
 
-given() { # a parameter of the command line
-	local one
+given() { # the last value of a parameter of the command line; 1 if it is not there
+	local one value='' found=1
 	for one in ${parameters[@]+"${parameters[@]}"}; do
-		[ "${one%%=*}" != "$1" ] || echo "${one#*=}"
+		[ "${one%%=*}" != "$1" ] || { value=${one#*=} found=0; }
 	done
+	echo "$value"
+	return "$found"
 }
 
 check_concurrency() {
@@ -161,7 +168,7 @@ check_concurrency() {
 
 check_certificate() {
 	local certificate state
-	certificate=$(given ApiCertificate)
+	certificate=$(given ApiCertificate) || true
 	certificate=${certificate:-$(sed -n 's/.*"CertificateArn": "\(arn:[^"]*\)".*/\1/p' "$template" | head -1)}
 	[ -n "$certificate" ] || return 0
 	if [ "$(cut -d: -f4 <<< "$certificate")" != "$region" ]; then
@@ -318,15 +325,16 @@ trap 'rm -rf "$work"' EXIT
 
 quoted() { # a string in JSON
 	local text=${1//\\/\\\\}
-	echo "\"${text//\"/\\\"}\""
+	text=${text//\"/\\\"} text=${text//$'\r'/}
+	echo "\"${text//$'\n'/\\n}\""
 }
 
 # values prints the parameters of the template as CloudFormation takes them.
 values() {
-	local name value sep='['
+	local name value sep='[' parameters=("AssetsBucket=$bucket" "AssetsPrefix=$folder" ${parameters[@]+"${parameters[@]}"})
 	for name in $known; do
-		if value=$(printf '%s\n' "AssetsBucket=$bucket" "AssetsPrefix=$folder" ${parameters[@]+"${parameters[@]}"} | grep "^$name=" | tail -1); then
-			echo "$sep{\"ParameterKey\":\"$name\",\"ParameterValue\":$(quoted "${value#*=}")}"
+		if value=$(given "$name"); then
+			echo "$sep{\"ParameterKey\":\"$name\",\"ParameterValue\":$(quoted "$value")}"
 		elif [[ "$before" == *" $name "* ]]; then
 			echo "$sep{\"ParameterKey\":\"$name\",\"UsePreviousValue\":true}"
 		else

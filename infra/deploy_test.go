@@ -337,13 +337,14 @@ func TestDeploy_parameters(t *testing.T) {
 	t.Parallel()
 
 	d := newDeployment(t, account{status: "UPDATE_COMPLETE"}, "")
-	if _, out, err := d.run(t, "--bucket", "assets", "AlarmEmail=", `SignatureProfiles={"acme":"\n, a=b"}`); err != nil {
+	if _, out, err := d.run(t, "--bucket", "assets", "AlarmEmail=", `SignatureProfiles={"acme":"\n, a=b"}`, "PrivateCa=BEGIN\r\nAAAA\n"); err != nil {
 		t.Fatalf("deploy.sh: %v\n%s", err, out)
 	}
 	want := `[{"ParameterKey":"AssetsBucket","ParameterValue":"assets"}` + "\n" +
 		`,{"ParameterKey":"AssetsPrefix","ParameterValue":"surehook/v1.2.3"}` + "\n" +
 		`,{"ParameterKey":"AlarmEmail","ParameterValue":""}` + "\n" +
 		`,{"ParameterKey":"PortalName","UsePreviousValue":true}` + "\n" +
+		`,{"ParameterKey":"PrivateCa","ParameterValue":"BEGIN\nAAAA"}` + "\n" +
 		`,{"ParameterKey":"SignatureProfiles","ParameterValue":"{\"acme\":\"\\n, a=b\"}"}` + "\n]\n"
 	if diff := cmp.Diff(want, d.read(t, "parameters")); diff != "" {
 		t.Errorf("parameters (-want +got):\n%s", diff)
@@ -390,6 +391,7 @@ func TestDeploy_check(t *testing.T) {
 	}{
 		{name: "a small quota", account: account{quota: "20\t120"}, want: "WARN  Lambda runs 20 executions at once in this account and region, and the queues take up to 25"},
 		{name: "no room for the reservation", account: account{quota: "1000\t105"}, want: "FAIL  20 executions are to be reserved, 105 are unreserved, and AWS keeps 100"},
+		{name: "no room for private receivers", account: account{quota: "1000\t300"}, args: []string{"PrivateCidrs=10.20.0.0/16"}, want: "FAIL  250 executions are to be reserved"},
 		{name: "no room at the second try", account: account{status: "ROLLBACK_COMPLETE", quota: "1000\t105"}, want: "FAIL  20 executions are to be reserved"},
 		{name: "a name left over at the second try", account: account{status: "ROLLBACK_COMPLETE", groups: "/aws/lambda/surehook-prod-deliver"}, want: "FAIL  names of surehook-prod are taken"},
 		{name: "room", want: "PASS  Lambda runs 1000 executions at once; the queues take up to 25"},
@@ -502,11 +504,20 @@ func unpackRelease(t *testing.T, spoil string) string {
   "PortalName": {
    "Type": "String"
   },
+  "PrivateCa": {
+   "Type": "String"
+  },
+  "PrivateCidrs": {
+   "Type": "String"
+  },
   "SignatureProfiles": {
    "Type": "String"
   }
  },
  "Resources": {
+  "PrivateSender555E095C": {
+   "ReservedConcurrentExecutions": 230
+  },
   "Live": {
    "MaximumConcurrency": 5
   },

@@ -74,7 +74,8 @@ variable "parameters" {
   validation {
     condition = length(setsubtract(keys(var.parameters), [
       "ApiCertificate", "ApiDomain", "EndpointsPerHost", "Envelope", "OidcClaim", "OidcClientId", "OidcIssuer", "OidcOrigins", "OidcRoles", "OidcScopes",
-      "PortalAccent", "PortalEmbedders", "PortalLogo", "PortalName", "SignatureProfiles", "Signatures", "Validation",
+      "PortalAccent", "PortalEmbedders", "PortalLogo", "PortalName", "PrivateCa", "PrivateCidrs", "PrivateHosts", "PrivateIpv6Cidrs", "PrivatePorts", "PrivateSubnets", "PrivateTenants",
+      "PrivateVpc", "SignatureProfiles", "Signatures", "Validation",
     ])) == 0
     error_message = "A parameter is unknown, or has a variable of its own: see the template."
   }

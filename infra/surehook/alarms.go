@@ -168,7 +168,7 @@ func deliveryAlarms(p plan) []alarm {
 // senderAlarms returns the alarms about senders in other places. An environment without
 // senders has no such alarm.
 func senderAlarms(p plan) []alarm {
-	if !p.Environment.senders() {
+	if !p.senders() {
 		return nil
 	}
 	const first = " First find the region in the log of deliver, then look at the errors, throttles and concurrency of the function sender in this region."

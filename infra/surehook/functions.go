@@ -88,9 +88,10 @@ type Functions struct {
 func newFunctions(p plan) Functions {
 	p.settings = allSettings(p)
 	p.Functions.Fixed = newFixed(p)
+	inside := newNetwork(p)
 	f := Functions{
 		Fixed:   p.Functions.Fixed,
-		Private: newPrivate(p),
+		Private: newPrivate(p, inside),
 		Ingest:  newFunction(p.Construct, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
 		Deliver: newFunction(p.Construct, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
 		Breaker: newFunction(p.Construct, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
@@ -106,10 +107,8 @@ func newFunctions(p plan) Functions {
 	if len(p.Functions.Fixed.public) > 0 {
 		f.Manage.AddEnvironment(jsii.String("SUREHOOK_FIXED_ADDRESSES"), p.Functions.Fixed.addresses(), nil)
 	}
-	if f.Private != nil {
-		f.Manage.AddEnvironment(jsii.String("SUREHOOK_PRIVATE_ALLOW"), &p.Environment.Private.Allow, nil)
-	}
 	p.Functions = f
+	connectPrivate(p, inside)
 	addQueues(p)
 	addStream(f.Breaker, p.Table)
 	if p.Environment.Traces != "" {

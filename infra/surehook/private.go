@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
@@ -43,44 +44,97 @@ var (
 	groupID  = regexp.MustCompile(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`)
 )
 
-// newPrivate makes the sender in the private network; nil in an environment without one.
-func newPrivate(p plan) awslambda.Function {
-	network := p.Environment.Private
-	if network.Allow == "" {
+// network is the private network of a deployment: from its environment, or from the parameters of
+// a release.
+type network struct {
+	allow, ca string
+	subnets   *[]*string
+	vpc       *string
+	groups    *[]*string // nil: one that lets out to rules alone
+	rules     []any
+	overIPv6  any // a bool
+}
+
+// newNetwork makes the private network; nil without one.
+func newNetwork(p plan) *network {
+	n := p.Environment.Private
+	switch {
+	case p.release != nil && p.release.private != nil:
+		return p.release.private
+	case n.Allow == "":
 		return nil
 	}
-	list, _ := private.Parse([]byte(network.Allow)) // by Validate
-	subnets, vpc := jsii.Strings(network.Subnets...), &network.VPC
-	if len(network.Subnets) == 0 {
-		made := awsec2.NewVpc(p.Construct, jsii.String("PrivateNetwork"), &awsec2.VpcProps{
+	list, _ := private.Parse([]byte(n.Allow)) // by Validate
+	made := network{allow: n.Allow, ca: n.CA, subnets: jsii.Strings(n.Subnets...), vpc: &n.VPC, rules: ruledOut(list), overIPv6: jsii.Bool(overIPv6(list))}
+	if len(n.Groups) > 0 {
+		made.groups = jsii.Strings(n.Groups...)
+	}
+	if len(n.Subnets) == 0 {
+		vpc := awsec2.NewVpc(p.Construct, jsii.String("PrivateNetwork"), &awsec2.VpcProps{
 			MaxAzs: number(mostZones), NatGateways: number(0), IpAddresses: awsec2.IpAddresses_Cidr(jsii.String(privateRange)),
 			SubnetConfiguration:          &[]*awsec2.SubnetConfiguration{{Name: jsii.String("Sender"), SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}},
 			RestrictDefaultSecurityGroup: jsii.Bool(false), // which would be one more function
 		})
-		awscdk.Tags_Of(made).Add(jsii.String("Name"), jsii.String(p.Prefix+"-private"), &awscdk.TagProps{Priority: number(300)})
-		vpc, subnets = made.VpcId(), made.SelectSubnets(&awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}).SubnetIds
+		awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-private"), &awscdk.TagProps{Priority: number(300)})
+		made.vpc, made.subnets = vpc.VpcId(), vpc.SelectSubnets(&awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}).SubnetIds
 	}
-	groups := jsii.Strings(network.Groups...)
-	if len(network.Groups) == 0 {
+	return &made
+}
+
+// newPrivate makes the sender in the private network; nil in a deployment without one.
+func newPrivate(p plan, n *network) awslambda.Function {
+	if n == nil {
+		return nil
+	}
+	groups := n.groups
+	if groups == nil {
 		groups = &[]*string{awsec2.NewCfnSecurityGroup(p.Construct, jsii.String("PrivateGroup"), &awsec2.CfnSecurityGroupProps{
-			VpcId: vpc, GroupDescription: jsii.String("Requests of the sender " + names.PrivateSender(p.Prefix)), SecurityGroupEgress: ruledOut(list),
+			VpcId: n.vpc, GroupDescription: jsii.String("Requests of the sender " + names.PrivateSender(p.Prefix)), SecurityGroupEgress: &n.rules,
 		}).AttrGroupId()}
 	}
-	p.settings.Private, p.settings.PrivateCA = network.Allow, network.CA
+	p.settings.Private, p.settings.PrivateCA = n.allow, n.ca
 	sender := newFunction(p.Construct, "PrivateSender", p, functionProps{
 		name: privateName, folder: senderName, timeout: senderTimeout, memory: senderMemory,
 		grant: grantNetwork(names.PrivateSender(p.Prefix)), reserved: p.Environment.Concurrency.FixedSender,
 	})
 	cfnOf[awslambda.CfnFunction](sender).SetVpcConfig(&awslambda.CfnFunction_VpcConfigProperty{
-		SubnetIds: subnets, SecurityGroupIds: groups, Ipv6AllowedForDualStack: jsii.Bool(overIPv6(list)),
+		SubnetIds: n.subnets, SecurityGroupIds: groups, Ipv6AllowedForDualStack: n.overIPv6,
 	})
 	return sender
 }
 
+// connectPrivate lets the functions that send call the sender in the private network, and tells manage
+// the list.
+func connectPrivate(p plan, n *network) {
+	if n == nil {
+		return
+	}
+	f := p.Functions
+	f.Manage.AddEnvironment(jsii.String("SUREHOOK_PRIVATE_ALLOW"), &n.allow, nil)
+	callers := map[string]awsiam.IRole{"Deliver": f.Deliver.Role()}
+	if p.Environment.Ownership != "" {
+		callers["Manage"] = f.Manage.Role()
+	}
+	for name, role := range callers {
+		awsiam.NewPolicy(p.Construct, jsii.String(name+"CallsPrivateSender"), &awsiam.PolicyProps{Roles: &[]awsiam.IRole{role}, Statements: &[]awsiam.PolicyStatement{
+			awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+				Actions: jsii.Strings("lambda:InvokeFunction"), Resources: &[]*string{functionARN(p.Construct, names.PrivateSender(p.Prefix), nil)},
+			}),
+		}})
+	}
+}
+
 // ruledOut returns the rules of a security group that lets out to the list alone. DNS by the resolver
-// of the VPC needs none.
-func ruledOut(list private.List) *[]any {
+// of the VPC needs none. A group without a rule of IPv4 keeps the one that EC2 gives it, which lets out
+// to everywhere: a list without IPv4 gets one that no packet fits, as CDK gives its groups.
+func ruledOut(list private.List) []any {
 	var rules []any
+	nothing := &awsec2.CfnSecurityGroup_EgressProperty{
+		IpProtocol: jsii.String("icmp"), FromPort: number(252), ToPort: number(86), CidrIp: jsii.String("255.255.255.255/32"), Description: jsii.String("nothing"),
+	}
+	if !slices.ContainsFunc(list.Targets(), func(t private.Target) bool { return t.CIDR.Addr().Is4() }) {
+		rules = append(rules, nothing)
+	}
 	for _, target := range list.Targets() {
 		cidr := jsii.String(target.CIDR.String())
 		rule := &awsec2.CfnSecurityGroup_EgressProperty{
@@ -91,7 +145,7 @@ func ruledOut(list private.List) *[]any {
 		}
 		rules = append(rules, rule)
 	}
-	return &rules
+	return rules
 }
 
 func overIPv6(list private.List) bool {

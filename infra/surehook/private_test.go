@@ -6,9 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/private"
 )
 
 // TestPrivate checks the sender in the private network: its list, its subnets, and the security group
@@ -61,6 +63,21 @@ func TestPrivate(t *testing.T) {
 				t.Errorf("the sender may %s on %s; want its log, and the interfaces that Lambda makes", action, on)
 			}
 		}
+	}
+}
+
+// TestPrivate_ipv6Alone checks that a list without IPv4 has a rule of IPv4, which lets nothing out.
+func TestPrivate_ipv6Alone(t *testing.T) {
+	t.Parallel()
+
+	list, err := private.Parse([]byte(`[{"cidrs":["fd12:3456::/48"],"ports":[443]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules := ruledOut(list)
+	first, ok := rules[0].(*awsec2.CfnSecurityGroup_EgressProperty)
+	if len(rules) != 2 || !ok || *first.CidrIp != "255.255.255.255/32" || *first.IpProtocol != "icmp" {
+		t.Errorf("ruledOut = %+v; want a rule of IPv4 that no packet fits, and that of the list", rules)
 	}
 }
 

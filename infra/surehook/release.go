@@ -3,6 +3,7 @@ package surehook
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -24,6 +25,8 @@ type release struct {
 	makesKey   awscdk.CfnCondition // the stack makes the sealing key
 	hasLogDays awscdk.CfnCondition
 	logDays    string // a parameter
+
+	private *network // by parameters; nil in a release with senders of its own
 }
 
 func (r *release) code(function string) awslambda.Code {
@@ -68,8 +71,15 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	for _, id := range []string{"F3012", "F3033", "W1001", "W3030"} {
 		awscdk.Validations_Of(stack).Acknowledge(&awscdk.Acknowledgment{Id: jsii.String("CloudFormation-Validate::" + id), Reason: jsii.String("a condition keeps the empty default away")})
 	}
+	awscdk.Validations_Of(stack).Acknowledge(&awscdk.Acknowledgment{Id: jsii.String("CloudFormation-Validate::W9003"), Reason: jsii.String("a parameter is a text, also of a port")})
 	props.release.makesKey = awscdk.NewCfnCondition(stack, jsii.String("MakesKey"), &awscdk.CfnConditionProps{Expression: awscdk.Fn_ConditionEquals(key, jsii.String(""))})
 	props.release.hasLogDays, props.release.logDays = isSet(stack, "HasLogDays", days), *days
+	values, longest := map[string]*string{"ApiDomain": domain, "ApiCertificate": certificate}, map[string]int{"ApiDomain": maxDomain}
+	if !props.Environment.senders() {
+		network, receivers := networkOf(stack)
+		props.release.private = network
+		maps.Copy(values, receivers)
+	}
 	email := parameter{name: "AlarmEmail", about: "An address for the alarms", pattern: `[^@\s]+@[^@\s]+`}.in(stack)
 
 	props.Prefix = *awscdk.Aws_STACK_NAME()
@@ -84,7 +94,10 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	outputs := newOutputs(stack, s)
 	cfnOf[awscdk.CfnResource](subscribe(s.Topic, email)).CfnOptions().SetCondition(isSet(stack, "HasAlarmEmail", email))
 	makeDomainOptional(stack, s, outputs, *domain)
-	values, longest := map[string]*string{"ApiDomain": domain, "ApiCertificate": certificate}, map[string]int{"ApiDomain": maxDomain}
+	if props.release.private != nil {
+		makePrivateOptional(plan{Props: props, Surehook: s})
+		longest["PrivateCa"], longest["SUREHOOK_PRIVATE_ALLOW"] = maxPrivateCA, maxSetting
+	}
 	for _, set := range settings(s) {
 		value := set.in(stack)
 		values[set.name], longest[set.name] = value, maxSetting
@@ -109,6 +122,12 @@ func addRules(stack awscdk.Stack, values map[string]*string) {
 			}}})
 		}
 	}
+	if values["PrivateCidrs"] != nil {
+		needs("Private", "PrivateCidrs needs PrivateVpc and PrivateSubnets", "PrivateCidrs", "PrivateVpc", "PrivateSubnets")
+		for _, name := range []string{"PrivateVpc", "PrivateSubnets", "PrivateIpv6Cidrs", "PrivateHosts", "PrivateTenants", "PrivateCa"} {
+			needs("With"+name, name+" needs PrivateCidrs", name, "PrivateCidrs")
+		}
+	}
 	needs("Domain", "ApiDomain needs ApiCertificate", "ApiDomain", "ApiCertificate")
 	needs("Certificate", "ApiCertificate needs ApiDomain", "ApiCertificate", "ApiDomain")
 	needs("SignIn", "OidcIssuer needs OidcClientId and OidcRoles", "OidcIssuer", "OidcClientId", "OidcRoles")
@@ -125,8 +144,7 @@ func makeDomainOptional(stack awscdk.Stack, s Surehook, outputs map[string]awscd
 	}
 	name := cfnOf[awscdk.CfnResource](s.API.Domain)
 	name.CfnOptions().SetCondition(has)
-	// cfn-lint takes the empty default for the ARN of a certificate.
-	name.AddMetadata(jsii.String("cfn-lint"), map[string]any{"config": map[string]any{"ignore_checks": []string{"W1030"}}})
+	takesEmpty(name)
 	s.Node().FindChild(jsii.String("DomainMapping")).(awsapigatewayv2.CfnApiMapping).CfnOptions().SetCondition(has) //nolint:forcetypeassert,errcheck // made by newDomain
 	api := cfnOf[awsapigatewayv2.CfnApi](s.API.HTTP)
 	api.AddPropertyOverride(jsii.String("DisableExecuteApiEndpoint"), choose(true, false))
@@ -139,6 +157,12 @@ func makeDomainOptional(stack awscdk.Stack, s Surehook, outputs map[string]awscd
 		f.AddEnvironment(jsii.String("SUREHOOK_API_HOSTS"), choose(host+","+domain, host).ToString(), nil)
 		f.AddEnvironment(jsii.String("SUREHOOK_PUBLIC_URL"), choose(url, "").ToString(), nil)
 	}
+}
+
+// takesEmpty keeps cfn-lint from taking the empty default of a parameter for the value of a resource
+// that a condition keeps away.
+func takesEmpty(resource awscdk.CfnResource) {
+	resource.AddMetadata(jsii.String("cfn-lint"), map[string]any{"config": map[string]any{"ignore_checks": []string{"W1030"}}})
 }
 
 // setting is a parameter that is a variable of functions.
@@ -192,6 +216,7 @@ const (
 type parameter struct {
 	name, about string
 	pattern     string // of the value; empty for any
+	never       string // a pattern that no value begins with
 	value       string // the default
 	required    bool   // a value other than an empty one
 	longest     int    // bytes; 0 for maxSetting
@@ -203,11 +228,15 @@ func (p parameter) in(stack awscdk.Stack) *string {
 	if !p.required || p.value != "" {
 		props.Default = &p.value
 	}
+	begin := "^("
+	if p.never != "" {
+		begin = "^(?!(?:" + p.never + "))("
+	}
 	switch {
 	case p.pattern != "" && p.required:
-		props.AllowedPattern = jsii.String("^(" + p.pattern + ")$")
+		props.AllowedPattern = jsii.String(begin + p.pattern + ")$")
 	case p.pattern != "":
-		props.AllowedPattern = jsii.String("^(" + p.pattern + ")?$")
+		props.AllowedPattern = jsii.String(begin + p.pattern + ")?$")
 	}
 	return awscdk.NewCfnParameter(stack, &p.name, props).ValueAsString()
 }

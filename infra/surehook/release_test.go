@@ -7,10 +7,13 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"surehook.example/surehook/internal/rule/private"
 )
 
 // TestNewRelease_equal checks that a released template, with parameters, is what CDK deploys
@@ -37,6 +40,10 @@ func TestNewRelease_equal(t *testing.T) {
 		{name: "prod", cdk: "prod", env: "prod", stack: "surehook-prod"},
 		{name: "all settings", cdk: "custom", env: "custom", stack: "surehook-custom", values: values},
 		{name: "another prefix", cdk: "foreign", env: "custom", stack: "shop-webhooks", values: values},
+		{name: "private receivers", cdk: "private", env: "prod", stack: "surehook-prod", values: map[string]string{
+			"PrivateVpc": "vpc-0a1b2c3d", "PrivateSubnets": "subnet-0a1b2c3d,subnet-4e5f6a7b", "PrivateCidrs": "10.20.0.0/16,10.30.4.0/24", "PrivateIpv6Cidrs": "fd12:3456::/48",
+			"PrivatePorts": "443,9443", "PrivateHosts": "corp.example.com,acme.internal", "PrivateTenants": "acme,globex", "PrivateCa": corpCA,
+		}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -79,6 +86,11 @@ func deployed(tpl template, parameters map[string]string) map[string]any {
 			delete(e, "Metadata")
 			properties, _ := e["Properties"].(map[string]any)
 			switch e["Type"] {
+			case "AWS::EC2::SecurityGroup":
+				rules, _ := properties["SecurityGroupEgress"].([]any)
+				for i := range rules {
+					rules[i] = fmt.Sprint(rules[i]) // ports are numbers or texts
+				}
 			case "AWS::Logs::LogGroup":
 				properties["RetentionInDays"] = fmt.Sprint(properties["RetentionInDays"])
 			case "AWS::Lambda::Function":
@@ -113,9 +125,11 @@ func (d deployment) holds(name string) bool {
 func (d deployment) value(v any) any {
 	switch v := v.(type) {
 	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = d.value(v[i])
+		var out []any
+		for _, one := range v {
+			if one := d.value(one); !isNothing(one) {
+				out = append(out, one)
+			}
 		}
 		return out
 	case map[string]any:
@@ -130,13 +144,27 @@ func (d deployment) value(v any) any {
 			}
 			return d.value(branches[2])
 		}
-		if join, ok := v["Fn::Join"].([]any); ok && join[0] == "" {
-			return d.join(join[1].([]any)) //nolint:forcetypeassert,errcheck // as above
+		if join, ok := v["Fn::Join"].([]any); ok {
+			return d.join(fmt.Sprint(join[0]), list(d.value(join[1])))
+		}
+		if split, ok := v["Fn::Split"].([]any); ok {
+			if text, ok := d.value(split[1]).(string); ok {
+				var parts []any
+				for part := range strings.SplitSeq(text, fmt.Sprint(split[0])) {
+					parts = append(parts, part)
+				}
+				return parts
+			}
+		}
+		if one, ok := v["Fn::Select"].([]any); ok {
+			i, _ := strconv.Atoi(fmt.Sprint(one[0]))
+			if all := list(d.value(one[1])); i < len(all) {
+				return all[i]
+			}
 		}
 		out := map[string]any{}
 		for name, value := range v {
-			out[name] = d.value(value)
-			if ref, ok := out[name].(map[string]any); ok && ref["Ref"] == "AWS::NoValue" {
+			if out[name] = d.value(value); isNothing(out[name]) {
 				delete(out, name)
 			}
 		}
@@ -145,22 +173,26 @@ func (d deployment) value(v any) any {
 	return v
 }
 
+func isNothing(v any) bool {
+	ref, _ := v.(map[string]any)
+	return ref["Ref"] == "AWS::NoValue"
+}
+
 // join returns one string, or the shortest list of strings and other values.
-func (d deployment) join(parts []any) any {
+func (d deployment) join(between string, parts []any) any {
 	var out []any
-	for _, part := range parts {
-		value := d.value(part)
-		text, isText := value.(string)
-		if before, ok := last(out).(string); ok && isText {
-			out[len(out)-1] = before + text
+	for i, part := range parts {
+		text, isText := part.(string)
+		if before, ok := last(out).(string); ok && isText && i > 0 {
+			out[len(out)-1] = before + between + text
 			continue
 		}
-		out = append(out, value)
+		out = append(out, part)
 	}
 	if text, ok := last(out).(string); ok && len(out) == 1 {
 		return text
 	}
-	return map[string]any{"Fn::Join": []any{"", out}}
+	return map[string]any{"Fn::Join": []any{between, out}}
 }
 
 func last(all []any) any {
@@ -189,11 +221,11 @@ func TestNewRelease_withoutBootstrap(t *testing.T) {
 		}
 	}
 	functions := tpl.all("AWS::Lambda::Function")
-	if len(functions) != len(functionNames()) {
-		t.Errorf("the template has %d functions; want %d", len(functions), len(functionNames()))
+	if want := len(functionNames()) + 1; len(functions) != want {
+		t.Errorf("the template has %d functions; want %d, with %s", len(functions), want, privateName)
 	}
 	for id, f := range functions {
-		name := strings.TrimPrefix(show(f.at("FunctionName")), "${AWS::StackName}-")
+		name := strings.TrimSuffix(strings.TrimPrefix(show(f.at("FunctionName")), "${AWS::StackName}-"), "-private")
 		if got, want := show(f.at("Code", "S3Bucket"))+" "+show(f.at("Code", "S3Key")), "${AssetsBucket} ${AssetsPrefix}/"+name+".zip"; got != want {
 			t.Errorf("the code of %s is %s; want %s", id, got, want)
 		}
@@ -253,23 +285,38 @@ func TestNewRelease_values(t *testing.T) {
 		"OidcIssuer":          {good: []string{"", "https://id.example.com/realms/shop"}, bad: []string{"id.example.com", "https://id.example.com?x=1", "https://u@id.example.com"}},
 		"OidcRoles":           {good: []string{"", "operator=ops", " operator = ops ; support=a b;support=CN=x,OU=y;"}, bad: []string{"operator", "operator=", "admin=ops", "operators=ops", "operator=ops,support=desk;=x"}},
 		"OidcScopes":          {good: []string{"", "openid", "openid groups", "email openid"}, bad: []string{"email", "openids"}},
-		"OidcOrigins":         {good: []string{"", "https://token.example.com"}, bad: []string{"https://token.example.com/"}},
+		"PrivateVpc":          {good: []string{"", "vpc-0a1b2c3d"}, bad: []string{"vpc", "vpc-0a1b2c3d,vpc-0a1b2c3d"}},
+		"PrivateSubnets":      {good: []string{"", "subnet-0a1b2c3d,subnet-4e5f6a7b"}, bad: []string{"subnet-1", "subnet-0a1b2c3d, subnet-4e5f6a7b"}},
+		"PrivateCidrs": {
+			good: []string{"", "10.0.0.0/12", "10.20.0.0/16,172.31.255.254/32", "192.168.0.0/16", "100.64.0.0/12,100.127.0.0/24", "10.1.0.0/16,10.2.0.0/16,10.3.0.0/16,10.4.0.0/16"},
+			bad: []string{
+				"0.0.0.0/0", "10.0.0.0/8", "10.0.0.0/11", "10.0.0.0/33", "10.0.0.0/1", "10.256.0.0/16", "010.0.0.0/16", "10.0.0/16", "10.20.0.0", "172.15.0.0/16", "172.32.0.0/16", "192.168.0.0/15", "192.169.0.0/16",
+				"100.63.0.0/16", "100.128.0.0/16", "100.64.0.0/10", "127.0.0.0/16", "169.254.169.254/32", "8.8.8.8/32", "fd12::/48", "::ffff:10.0.0.0/112", "10.1.0.0/16;10.2.0.0/16", "10.1.0.0/16,", "10.1.0.0/16,8.8.8.0/24",
+				"10.1.0.0/16,10.2.0.0/16,10.3.0.0/16,10.4.0.0/16,10.5.0.0/16",
+			},
+		},
+		"PrivateIpv6Cidrs": {
+			good: []string{"", "fd12:3456::/48", "fc00:1::/40,fdab:1:2:3::/64", "fd12:3456:789a:1:2:3:4:5/128"},
+			bad:  []string{"::/0", "fd12:3456::/39", "fd12::/8", "fe80:1::/64", "2001:db8::/48", "fd00:ec2::/48", "fd00:0ec2::254/128", "fd12:1::/48,fd00:ec2::/64", "fd12:3456::/129", "10.0.0.0/16", "::ffff:10.0.0.1/128"},
+		},
+		"PrivatePorts": {good: []string{"443", "1,65535"}, bad: []string{"", "0", "65536", "443-444", "443,8443,9443"}},
+		"PrivateHosts": {
+			good: []string{"", "corp.example.com", "erp.internal,a.corp", "aws.example.com", "internal", "myaws"},
+			bad:  []string{"*.corp.example.com", "Corp.example.com", "10.20.0.7", "sqs.eu-west-1.amazonaws.com", "amazonaws.com", "corp.example.com,x.api.aws", "x.on.aws,corp.example.com", "aws", `a","b`},
+		},
+		"PrivateTenants": {good: []string{"", "acme", "acme,org:1"}, bad: []string{`acme"`, "acme,", "acme globex"}},
+		"PrivateCa":      {good: []string{"", corpCA, corpCA + corpCA}, bad: []string{"corp.pem", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----"}},
+		"OidcOrigins":    {good: []string{"", "https://token.example.com"}, bad: []string{"https://token.example.com/"}},
 	}
 	parameters := templateOf(t, "released prod").Parameters
 	for name, tt := range tests {
-		pattern, _ := parameters[name]["AllowedPattern"].(string)
-		allowed, err := regexp.Compile(pattern)
-		if err != nil || pattern == "" {
-			t.Errorf("%s has the pattern %q: %v", name, pattern, err)
-			continue
-		}
 		for _, value := range tt.good {
-			if !allowed.MatchString(value) {
+			if !takes(t, parameters[name], value) {
 				t.Errorf("%s=%q is refused; want it taken", name, value)
 			}
 		}
 		for _, value := range tt.bad {
-			if allowed.MatchString(value) {
+			if takes(t, parameters[name], value) {
 				t.Errorf("%s=%q is taken; want it refused", name, value)
 			}
 		}
@@ -279,6 +326,23 @@ func TestNewRelease_values(t *testing.T) {
 			t.Errorf("%s takes any value", name)
 		}
 	}
+}
+
+// takes reports whether CloudFormation takes the value. Package regexp knows no negative lookahead, so
+// that of the pattern's beginning is looked at alone.
+func takes(t *testing.T, parameter map[string]any, value string) bool {
+	t.Helper()
+
+	pattern, _ := parameter["AllowedPattern"].(string)
+	if rest, ok := strings.CutPrefix(pattern, "^(?!(?:"); ok {
+		never, allowed, _ := strings.Cut(rest, "))(")
+		if regexp.MustCompile("^(" + never + ")").MatchString(value) {
+			return false
+		}
+		pattern = "^(" + allowed
+	}
+	longest, _ := parameter["MaxLength"].(float64)
+	return pattern != "" && regexp.MustCompile(pattern).MatchString(value) && len(value) <= int(longest)
 }
 
 // TestNewRelease_rules checks that CloudFormation refuses a half sign-in and a half domain.
@@ -300,6 +364,11 @@ func TestNewRelease_rules(t *testing.T) {
 		{name: "scopes alone", values: map[string]string{"OidcScopes": "openid"}},
 		{name: "a domain alone", values: map[string]string{"ApiDomain": "d"}},
 		{name: "a certificate alone", values: map[string]string{"ApiCertificate": "c"}},
+		{name: "private receivers", values: map[string]string{"PrivateCidrs": "c", "PrivateVpc": "v", "PrivateSubnets": "s", "PrivateHosts": "h"}, want: true},
+		{name: "private receivers without a VPC", values: map[string]string{"PrivateCidrs": "c", "PrivateSubnets": "s"}},
+		{name: "private receivers without subnets", values: map[string]string{"PrivateCidrs": "c", "PrivateVpc": "v"}},
+		{name: "names of private receivers alone", values: map[string]string{"PrivateHosts": "h"}},
+		{name: "networks of IPv6 alone", values: map[string]string{"PrivateIpv6Cidrs": "c", "PrivateVpc": "v", "PrivateSubnets": "s"}},
 		{name: "a domain", values: map[string]string{"ApiDomain": "d", "ApiCertificate": "c"}, want: true},
 	}
 	for _, tt := range tests {
@@ -330,4 +399,84 @@ func truth(expression any, values map[string]string) bool {
 		}
 	}
 	return false
+}
+
+// TestNewRelease_wall checks that the security group lets out to what the list says alone, and that
+// the function has IPv6 only where the list has.
+func TestNewRelease_wall(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "released prod")
+	for _, values := range []map[string]string{
+		{"PrivateCidrs": "10.20.0.0/16", "PrivatePorts": "443"},
+		{"PrivateCidrs": "10.1.0.0/16,10.2.0.0/16,192.168.7.0/24,100.64.0.0/12", "PrivatePorts": "443,9443", "PrivateTenants": "acme"},
+		{"PrivateCidrs": "172.16.0.0/12", "PrivateIpv6Cidrs": "fd12:3456::/48", "PrivatePorts": "8443", "PrivateHosts": "corp.example.com"},
+		{"PrivateCidrs": "10.20.0.7/32,10.20.0.9/32", "PrivateIpv6Cidrs": "fd12:3456::/48,fc00:1::/40", "PrivatePorts": "443,80"},
+	} {
+		for name, p := range tpl.Parameters {
+			if _, given := values[name]; !given {
+				values[name], _ = p["Default"].(string)
+			}
+		}
+		stack := deployed(tpl, values)
+		properties := func(id string) resource {
+			return resource{Properties: stack["Resources "+id].(map[string]any)["Properties"].(map[string]any)} //nolint:forcetypeassert,errcheck // the form of CloudFormation
+		}
+		sender := properties(idOf(t, tpl, "PrivateSender"))
+		parsed, err := private.Parse([]byte(variables(sender)["SUREHOOK_PRIVATE_ALLOW"]))
+		if err != nil {
+			t.Fatalf("%v: %v", values, err)
+		}
+		var want []any
+		for _, target := range parsed.Targets() {
+			family := map[bool]string{true: "CidrIp", false: "CidrIpv6"}[target.CIDR.Addr().Is4()]
+			port := strconv.Itoa(int(target.Port))
+			want = append(want, fmt.Sprint(map[string]any{"IpProtocol": "tcp", "FromPort": port, "ToPort": port, family: target.CIDR.String(), "Description": "receivers"}))
+		}
+		if diff := cmp.Diff(want, properties("PrivateGroup").at("SecurityGroupEgress")); diff != "" {
+			t.Errorf("%v: rules (-list +group):\n%s", values, diff)
+		}
+		if got := sender.at("VpcConfig", "Ipv6AllowedForDualStack"); got != (values["PrivateIpv6Cidrs"] != "") {
+			t.Errorf("%v: IPv6 is %v", values, got)
+		}
+	}
+}
+
+// TestNewRelease_room checks that the longest list has room beside the longest authorities, and is one
+// that the sender takes.
+func TestNewRelease_room(t *testing.T) {
+	t.Parallel()
+
+	tpl := templateOf(t, "released prod")
+	values := map[string]string{"AWS::StackName": strings.Repeat("s", longestPrefix)}
+	for name, value := range map[string]string{
+		"PrivateCidrs": strings.Repeat(",100.100.100.100/32", mostCIDRs), "PrivateIpv6Cidrs": strings.Repeat(",fd12:3456:789a:bcde:f012:3456:789a:bcde/128", mostIPv6CIDRs), "PrivatePorts": strings.Repeat(",65535", mostPorts),
+		"PrivateHosts": strings.Repeat("."+strings.Repeat("h", 48), 5), "PrivateTenants": "," + strings.Repeat("t", 128), "PrivateVpc": ",vpc-0a1b2c3d", "PrivateSubnets": ",subnet-0a1b2c3d", "PrivateCa": "," + strings.Repeat("c", maxPrivateCA),
+	} {
+		values[name] = value[1:]
+		if name != "PrivateCa" && !takes(t, tpl.Parameters[name], value[1:]) {
+			t.Errorf("%s=%s is refused", name, value[1:])
+		}
+	}
+	sender := resource{Properties: deployed(tpl, values)["Resources "+idOf(t, tpl, "PrivateSender")].(map[string]any)["Properties"].(map[string]any)} //nolint:forcetypeassert,errcheck // the form of CloudFormation
+	size := 0
+	for name, value := range variables(sender) {
+		size += len(name) + len(value)
+	}
+	text := variables(sender)["SUREHOOK_PRIVATE_ALLOW"]
+	if _, err := private.Parse([]byte(text)); err != nil || len(text) > maxSetting || size > maxVariables {
+		t.Errorf("the list %s of %d bytes, among %d: %v; want at most %d among %d", text, len(text), size, err, maxSetting, maxVariables)
+	}
+}
+
+func idOf(t *testing.T, tpl template, id string) string {
+	t.Helper()
+
+	for logical, r := range tpl.Resources {
+		if short(logical) == id && r.Type == "AWS::Lambda::Function" {
+			return logical
+		}
+	}
+	t.Fatalf("no function %s", id)
+	return ""
 }

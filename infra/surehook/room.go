@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -60,8 +61,9 @@ func (r room) check(function string, variables map[string]any) error {
 		if bytes > longest {
 			longest, name = bytes, variable
 		}
-		if ref, ok := value.(map[string]any); ok && r.parameters[fmt.Sprint(ref["Ref"])] > 0 {
-			parameter, bytes = max(parameter, bytes), 0
+		ref, _ := value.(map[string]any)
+		if made := r.parameters[variable]; made > 0 || ref != nil && r.parameters[fmt.Sprint(ref["Ref"])] > 0 {
+			parameter, bytes = max(parameter, cmp.Or(made, bytes)), 0
 		}
 		size += len(variable) + bytes + len(`"":"",`)
 	}

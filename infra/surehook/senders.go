@@ -65,7 +65,7 @@ func NewSenders(scope constructs.Construct, props Props) ([]awscdk.Stack, error)
 // grantNothing: a sender may write its log only.
 func grantNothing(awsiam.Role, plan) {}
 
-// grantSenders: invoke the senders of the environment, and no other function.
+// grantSenders: invoke the senders of the environment, and no other function. See also connectPrivate.
 func grantSenders(role awsiam.Role, p plan) {
 	var arns []*string
 	for _, region := range p.Environment.Senders {
@@ -73,9 +73,6 @@ func grantSenders(role awsiam.Role, p plan) {
 	}
 	if p.Environment.FixedZones > 0 {
 		arns = append(arns, functionARN(role, names.FixedSender(p.Prefix), nil))
-	}
-	if p.Environment.Private.Allow != "" {
-		arns = append(arns, functionARN(role, names.PrivateSender(p.Prefix), nil))
 	}
 	if len(arns) > 0 {
 		allow(role, "lambda:InvokeFunction").on(arns...)
@@ -107,6 +104,9 @@ func (e Environment) checkSenders(f *faults) {
 
 // senders reports whether the environment has functions that send.
 func (e Environment) senders() bool { return len(e.Senders) > 0 || e.ownSenders() > 0 }
+
+// senders reports the same of a deployment, where a release has a sender by parameters.
+func (p plan) senders() bool { return p.Environment.senders() || p.Functions.Private != nil }
 
 // ownSenders returns how many functions of the own region send.
 func (e Environment) ownSenders() int {

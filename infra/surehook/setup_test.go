@@ -120,6 +120,16 @@ var templates = sync.OnceValues(func() (map[string]template, error) {
 		return nil, errors.New("NewStack took variables that have no room in Lambda")
 	}
 	all["crowded"] = template{refused: err}
+	inside := environments("arm64")[2]
+	inside.Private = privateNetwork()
+	inside.Private.Allow = `[{"cidrs":["10.20.0.0/16","10.30.4.0/24","fd12:3456::/48"],"ports":[443,9443],"hosts":["corp.example.com","acme.internal"],"tenants":["acme","globex"]}]`
+	private, err := NewStack(awscdk.NewApp(&awscdk.AppProps{Context: &flags, AnalyticsReporting: jsii.Bool(false)}), Props{Environment: inside, Dist: dir, Version: "test"})
+	if err != nil {
+		return nil, err
+	}
+	if all["private"], err = newTemplate(private); err != nil {
+		return nil, err
+	}
 	allocated := customised()
 	allocated.Private = privateNetwork()
 	allocated.Name, allocated.FixedAllocations = "allocated", []Allocation{{"eipalloc-0a", "198.51.100.7"}, {"eipalloc-0b", "198.51.100.8"}}

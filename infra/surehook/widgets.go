@@ -28,7 +28,7 @@ func widgets(p plan) [][]Widget {
 		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
 		functionRow(p), functionTimeRow(p),
 	}
-	if p.Environment.senders() {
+	if p.senders() {
 		rows = append(rows, senderRow(p))
 	}
 	return append(rows, edgeRow(p), tableRow(p))

@@ -205,10 +205,13 @@ func (l List) Targets() []Target {
 // ofAWS reports whether the name belongs to services of AWS, which a VPC can resolve to private
 // addresses.
 func ofAWS(host string) bool {
-	return slices.ContainsFunc([]string{
+	return slices.ContainsFunc(AWSDomains(), func(domain string) bool { return hook.IsWithin(host, domain) })
+}
+
+// AWSDomains returns the domains of AWS's services in all partitions. No list has a name below one.
+func AWSDomains() []string {
+	return []string{
 		"amazonaws.com", "aws", "amazonaws.com.cn", "amazonwebservices.com.cn", "amazonaws.eu", "amazonwebservices.eu",
 		"ic.gov", "sgov.gov", "scloud", "adc-e.uk",
-	}, func(domain string) bool {
-		return hook.IsWithin(host, domain)
-	})
+	}
 }
