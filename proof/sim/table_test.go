@@ -129,12 +129,17 @@ func (p *process) sawLost(r *table.Call) {
 	}
 }
 
-// sawFailed counts a write of a delivery that failed, as its process knows.
+// sawFailed counts a write of a delivery that failed, as its process knows: of its record, or of the
+// attempt that moves out of the record before.
 func (p *process) sawFailed(r *table.Call) {
 	if !r.Write {
 		return
 	}
-	if ref, ok := deliveryOf(r.Keys[0]); ok {
+	k := r.Keys[0]
+	if attempt, ok := strings.CutPrefix(k.Sort, "attempt#"); ok {
+		k.Sort = "delivery#" + attempt[:strings.LastIndex(attempt, "#")]
+	}
+	if ref, ok := deliveryOf(k); ok {
 		p.tries[ref]++
 	}
 }
