@@ -2685,7 +2685,7 @@ type Attempt struct {
 	// so are dns, connect and tls on a connection of an earlier request.
 	Phases *Phases `json:"phases,omitempty"`
 
-	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
+	// Region The region of the sender, or `private` if the deployment's private network sent (`egress: private`). Absent for the deployment's own region, also when it sent in place of another.
 	Region *string `json:"region,omitempty"`
 
 	// RequestHeaders Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
@@ -3395,7 +3395,7 @@ type Endpoint struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
-	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region string `json:"region"`
 
 	// Retry Exactly one of preset, schedule and exponential.
@@ -3503,7 +3503,7 @@ type EndpointCreate struct {
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
 	RatePerSecond float64 `json:"rate_per_second,omitempty"`
 
-	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty.
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty.
 	Region string `json:"region,omitempty"`
 
 	// Retry Exactly one of preset, schedule and exponential.
@@ -3608,7 +3608,7 @@ type EndpointDetail struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
-	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region string `json:"region"`
 
 	// Retry Exactly one of preset, schedule and exponential.
@@ -3719,7 +3719,7 @@ type EndpointFields struct {
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
 
-	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region *string `json:"region,omitempty"`
 
 	// Retry Exactly one of preset, schedule and exponential.
@@ -3949,7 +3949,7 @@ type EndpointWithSecret struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
-	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it.
+	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region string `json:"region"`
 
 	// Retry Exactly one of preset, schedule and exponential.
@@ -4416,7 +4416,7 @@ type Outcome struct {
 	// so are dns, connect and tls on a connection of an earlier request.
 	Phases *Phases `json:"phases,omitempty"`
 
-	// Region The region of the sender; absent for the deployment's own, also when the own region sent in its place.
+	// Region The region of the sender, or `private` if the deployment's private network sent (`egress: private`). Absent for the deployment's own region, also when it sent in place of another.
 	Region *string `json:"region,omitempty"`
 
 	// RequestHeaders Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.

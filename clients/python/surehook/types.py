@@ -1341,7 +1341,7 @@ class EndpointFields(TypedDict):
     signature_schemes: NotRequired[list[Literal['v1', 'v1a']]]
     """The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a."""
     region: NotRequired[str]
-    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it."""
+    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it."""
     egress: NotRequired[Literal['shared', 'fixed', 'private']]
     """Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait."""
     destination: NotRequired[Destination]
@@ -1393,7 +1393,7 @@ class EndpointCreate(TypedDict):
     signature_schemes: NotRequired[list[Literal['v1', 'v1a']]]
     """The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. Default: v1."""
     region: NotRequired[str]
-    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty."""
+    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty."""
     egress: NotRequired[Literal['shared', 'fixed', 'private']]
     """Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait. Default: shared."""
     destination: NotRequired[Destination]
@@ -1448,7 +1448,7 @@ class Endpoint(TypedDict):
     signature_schemes: list[Literal['v1', 'v1a']]
     """The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a."""
     region: str
-    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it."""
+    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it."""
     egress: Literal['shared', 'fixed', 'private']
     """Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait."""
     destination: NotRequired[DestinationView]
@@ -1512,7 +1512,7 @@ class EndpointDetail(TypedDict):
     signature_schemes: list[Literal['v1', 'v1a']]
     """The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a."""
     region: str
-    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it."""
+    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it."""
     egress: Literal['shared', 'fixed', 'private']
     """Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait."""
     destination: NotRequired[DestinationView]
@@ -1581,7 +1581,7 @@ class EndpointWithSecret(TypedDict):
     signature_schemes: list[Literal['v1', 'v1a']]
     """The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a."""
     region: str
-    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it."""
+    """The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it."""
     egress: Literal['shared', 'fixed', 'private']
     """Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait."""
     destination: NotRequired[DestinationView]

@@ -2237,7 +2237,7 @@ export interface components {
             signature_profiles?: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes?: ("v1" | "v1a")[];
-            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. */
             region?: string;
             /**
              * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
@@ -2303,7 +2303,7 @@ export interface components {
             signature_profiles?: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. Default: v1. */
             signature_schemes?: ("v1" | "v1a")[];
-            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty. */
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty. */
             region?: string;
             /**
              * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait. Default: shared.
@@ -2424,7 +2424,7 @@ export interface components {
             signature_profiles: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes: ("v1" | "v1a")[];
-            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
             /**
              * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
@@ -2565,7 +2565,7 @@ export interface components {
             signature_profiles: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes: ("v1" | "v1a")[];
-            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
             /**
              * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
@@ -2705,7 +2705,7 @@ export interface components {
             signature_profiles: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
             signature_schemes: ("v1" | "v1a")[];
-            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own. When the sender of the region does not take a request, the deployment's own region sends it. */
+            /** @description The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. */
             region: string;
             /**
              * @description Where the requests come from. shared: any address of AWS. fixed: the addresses of `getEgress` alone. private: the deployment's private network, to the receivers that it lists, the token URL included; needs the scope private for every change. fixed and private are in the deployment's own region; without their sender, the deliveries wait.
@@ -2895,7 +2895,7 @@ export interface components {
             error?: string;
             /** @description The URL of the response, after redirects. *** without the scope read. */
             url?: string;
-            /** @description The region of the sender; absent for the deployment's own, also when the own region sent in its place. */
+            /** @description The region of the sender, or `private` if the deployment's private network sent (`egress: private`). Absent for the deployment's own region, also when it sent in place of another. */
             region?: string;
             duration: components["schemas"]["Duration"];
             phases?: components["schemas"]["Phases"];
@@ -3180,7 +3180,7 @@ export interface components {
             error?: string;
             /** @description The URL of the response, after redirects. *** without the scope read. */
             url?: string;
-            /** @description The region of the sender; absent for the deployment's own, also when the own region sent in its place. */
+            /** @description The region of the sender, or `private` if the deployment's private network sent (`egress: private`). Absent for the deployment's own region, also when it sent in place of another. */
             region?: string;
             duration: components["schemas"]["Duration"];
             phases?: components["schemas"]["Phases"];
