@@ -74,7 +74,7 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	if err := p.atLeast(found.Complete); err != nil {
 		return err
 	}
-	return p.writeRows(p.Out, columns("LOSS=first_loss_at", "AT RISK=at_risk", "WAITING=waiting", "TENANT=~tenant", "NAME=~uid|url", causeColumn, "SINCE=since", "ENDPOINT=endpoint_id"), rows, func([]json.RawMessage) map[string]string { return nil })
+	return p.writeRows(p.Out, columns("LOSS=first_loss_at", "AT RISK=at_risk", "WAITING=waiting", "TENANT=~tenant", "NAME=~uid|endpoint_id", "CONDITION=condition.state", causeColumn, "SINCE=since"), rows, func([]json.RawMessage) map[string]string { return nil })
 }
 
 // writeHealth prints the health of the pipeline: first the figures, and then the tenants with
