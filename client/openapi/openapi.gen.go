@@ -2688,10 +2688,10 @@ type Attempt struct {
 	// Region The region of the sender, or `private` if the deployment's private network sent (`egress: private`). Absent for the deployment's own region, also when it sent in place of another.
 	Region *string `json:"region,omitempty"`
 
-	// RequestHeaders Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
+	// RequestHeaders Of the request of a failed attempt, and with record_headers of each; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
 	RequestHeaders *map[string]string `json:"request_headers,omitempty"`
 
-	// ResponseHeaders Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
+	// ResponseHeaders Of the response to a failed attempt, and with record_headers to each: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
 	ResponseHeaders *map[string]string `json:"response_headers,omitempty"`
 
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.
@@ -3395,6 +3395,9 @@ type Endpoint struct {
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
 
+	// RecordHeaders Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery.
+	RecordHeaders bool `json:"record_headers"`
+
 	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region string `json:"region"`
 
@@ -3503,6 +3506,9 @@ type EndpointCreate struct {
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
 	RatePerSecond float64 `json:"rate_per_second,omitempty"`
 
+	// RecordHeaders Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. Default: false.
+	RecordHeaders *bool `json:"record_headers,omitempty"`
+
 	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it. Default: empty.
 	Region string `json:"region,omitempty"`
 
@@ -3607,6 +3613,9 @@ type EndpointDetail struct {
 
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
+
+	// RecordHeaders Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery.
+	RecordHeaders bool `json:"record_headers"`
 
 	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region string `json:"region"`
@@ -3718,6 +3727,9 @@ type EndpointFields struct {
 
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
+
+	// RecordHeaders Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery.
+	RecordHeaders *bool `json:"record_headers,omitempty"`
 
 	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region *string `json:"region,omitempty"`
@@ -3948,6 +3960,9 @@ type EndpointWithSecret struct {
 
 	// Reason The reason for paused or disabled, such as manual or gone; empty for active.
 	Reason string `json:"reason"`
+
+	// RecordHeaders Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery.
+	RecordHeaders bool `json:"record_headers"`
 
 	// Region The AWS region that sends the requests, one of `getEgress`; empty for the deployment's own, as with the egress fixed or private. When the sender of the region does not take a request, the deployment's own region sends it.
 	Region string `json:"region"`
@@ -4419,10 +4434,10 @@ type Outcome struct {
 	// Region The region of the sender, or `private` if the deployment's private network sent (`egress: private`). Absent for the deployment's own region, also when it sent in place of another.
 	Region *string `json:"region,omitempty"`
 
-	// RequestHeaders Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
+	// RequestHeaders Of the request of a failed attempt, and with record_headers of each; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read.
 	RequestHeaders *map[string]string `json:"request_headers,omitempty"`
 
-	// ResponseHeaders Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
+	// ResponseHeaders Of the response to a failed attempt, and with record_headers to each: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read.
 	ResponseHeaders *map[string]string `json:"response_headers,omitempty"`
 
 	// RetryAfter A duration with units, in the grammar of Go's time.ParseDuration.

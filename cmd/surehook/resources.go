@@ -153,6 +153,7 @@ func endpointFields() []option {
 		{name: "circuit.cooldown", usage: "time until the first probe, such as 1m", kind: text},
 		{name: "circuit.max_cooldown", usage: "longest time between probes, such as 1h", kind: text},
 		{name: "auto_disable", usage: "disable the endpoint when most of its deliveries die", kind: yes},
+		{name: "record_headers", usage: "also keep the headers of attempts that succeed, as a proof", kind: yes},
 		{name: "signature_profiles", usage: "profile of the signature, such as standard or classic; two while a receiver moves", kind: list},
 		{name: "signature_schemes", usage: "v1 or v1a", kind: list},
 		{name: "region", usage: "AWS region that sends the requests; endpoints egress lists the choices", kind: text},

@@ -64,10 +64,10 @@ func (d Delivery) Ref() DeliveryRef {
 	return DeliveryRef{DeliveryID: d.ID, AcceptedAt: d.AcceptedAt, Shard: d.Shard}
 }
 
-// Erase returns the delivery without the response body, marked as erased. An unsettled
+// Erase returns the delivery without the response body and headers, marked as erased. An unsettled
 // delivery becomes cancelled.
 func (d Delivery) Erase(now time.Time) Delivery {
-	d.Erased, d.Last.Body = true, nil
+	d.Erased, d.Last = true, d.Last.Bare()
 	if d.Newest != nil {
 		newest := *d.Newest
 		newest.Outcome = newest.Outcome.Bare()
@@ -124,8 +124,8 @@ type Outcome struct {
 	Error      string            `stored:"error"`          // the cause of the failure, for people; empty when delivered
 	URL        string            `stored:"url"`            // the URL of the response, after redirects
 	Body       []byte            `stored:"body"`           // the first bytes of the response, at most MaxResponseBody
-	Headers    map[string]string `stored:"headers"`        // some headers of the response to a failed attempt
-	Sent       map[string]string `stored:"sent"`           // headers of the failed request, with the values of the owner's headers masked; nil: no request was made
+	Headers    map[string]string `stored:"headers"`        // some headers of the response to an attempt that failed or whose endpoint records them
+	Sent       map[string]string `stored:"sent"`           // headers of the request of such an attempt, with the values of the owner's headers masked; nil: no request was made
 	Region     string            `stored:"region"`         // of the sender; empty for the deployment's own
 	Duration   time.Duration     `stored:"ns"`             // from the first dial to the end of the response, including the way to another region
 	Phases     Phases            `stored:"phases"`         // of the last request of the attempt

@@ -34,9 +34,10 @@ type Endpoint struct {
 	Shards         int                `stored:"shards"`             // shards of the deliveries of new events, 1 to MaxShards
 	ShardsEver     int                `stored:"shards_ever"`        // the highest Shards so far
 	Circuit        CircuitSettings    `stored:"circuit"`
-	Coalesce       Coalescing         `stored:"coalesce"`     // zero: one request per event
-	AutoDisable    bool               `stored:"auto_disable"` // a review may disable the endpoint for too many dead deliveries; a 410 response disables it in any case
-	Profiles       []SignatureProfile `stored:"profiles"`     // of every request, 1 or 2
+	Coalesce       Coalescing         `stored:"coalesce"`       // zero: one request per event
+	AutoDisable    bool               `stored:"auto_disable"`   // a review may disable the endpoint for too many dead deliveries; a 410 response disables it in any case
+	RecordHeaders  bool               `stored:"record_headers"` // an attempt that succeeds keeps headers of request and response, too
+	Profiles       []SignatureProfile `stored:"profiles"`       // of every request, 1 or 2
 	Destination    Destination        `stored:"destination"`
 	Envelope       Envelope           `stored:"envelope"`
 	Transformation string             `stored:"transformation"` // a CEL expression that shapes the requests, in place of the envelope; empty: none

@@ -28,7 +28,7 @@ func TestEndpoints_create(t *testing.T) {
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"filter":{},"metadata":{},"headers":{},"auth":{"type":"none"},` +
 		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h","max_retry_after":"1h",` +
-		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"10s","max_cooldown":"1h"},"auto_disable":true,` +
+		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"10s","max_cooldown":"1h"},"auto_disable":true,"record_headers":false,` +
 		`"signature_profiles":["standard"],"signature_schemes":["v1"],"region":"","egress":"shared","envelope":"raw","transformation":"",` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
@@ -103,6 +103,7 @@ func TestEndpoints_roundTrip(t *testing.T) {
 			want: `{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
 		},
 		{name: "no disabling by a review", field: "auto_disable", value: `false`, want: ""},
+		{name: "headers of successes", field: "record_headers", value: `true`, want: ""},
 		{name: "profile classic", field: "signature_profiles", value: `["classic"]`, want: ""},
 		{name: "both schemes", field: "signature_schemes", value: `["v1","v1a"]`, want: ""},
 		{name: "another region", field: "region", value: `"us-east-1"`, want: ""},
@@ -197,7 +198,7 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 		`{"url":"https://example.com/","uid":"crm"}`,
 		`{"url":"https://example.com/","uid":"crm","description":"d","event_types":["a","b.*"],"filter":{"type": ["a"]},"metadata":{"a":"1"},"headers":{"X-A":"sesame"},` +
 			`"retry":{"schedule":["1m","1h"],"jitter":"equal"},"retry_on":[404],"give_up_on":[],"timeout":"5s","rate_per_second":2.5,"max_in_flight":3,"shards":4,` +
-			`"circuit":{"failures":7,"max_cooldown":"2h"},"auto_disable":false,"signature_schemes":["v1","v1a"]}`,
+			`"circuit":{"failures":7,"max_cooldown":"2h"},"auto_disable":false,"record_headers":true,"signature_schemes":["v1","v1a"]}`,
 		`{"url":"https://example.com/","uid":"crm","signature_profiles":["classic"],"retry":{"exponential":{"base":"1s","factor":2,"cap":"1m","attempts":4}}}`,
 	} {
 		b := setup(t)
@@ -207,7 +208,7 @@ func TestEndpoints_patchUnchanged(t *testing.T) {
 		whole := make(map[string]json.RawMessage)
 		for _, field := range []string{
 			"uid", "url", "description", "event_types", "filter", "metadata", "headers", "retry", "retry_on", "give_up_on", "timeout", "max_age", "max_retry_after", "rate_per_second", "max_in_flight",
-			"shards", "circuit", "auto_disable", "signature_profiles", "signature_schemes", "region", "egress", "envelope", "transformation",
+			"shards", "circuit", "auto_disable", "record_headers", "signature_profiles", "signature_schemes", "region", "egress", "envelope", "transformation",
 		} {
 			whole[field] = stored[field]
 			one, _ := json.Marshal(map[string]json.RawMessage{field: stored[field]})

@@ -139,6 +139,7 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 	}
 	if d.Attempts > 0 {
 		last := c.viewOutcome(d.Last)
+		last.Headers, last.Sent = nil, nil // the attempt has them
 		v.Last = &last
 	}
 	return v

@@ -57,6 +57,7 @@ func abroadAndInside(t *testing.T) []cost.Scenario {
 
 	return []cost.Scenario{
 		elsewhere(t, "delivered through a sender in another region", "", func(e *hook.Endpoint) { e.Region = "eu-central-1" }),
+		elsewhere(t, "with record_headers", "", func(e *hook.Endpoint) { e.RecordHeaders = true }),
 		elsewhere(t, "delivered to a private receiver", "", func(e *hook.Endpoint) { e.SetOrigin("", hook.EgressPrivate) }),
 	}
 }

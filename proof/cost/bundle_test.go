@@ -221,11 +221,18 @@ func (w *bundle) Send(_ context.Context, r send.Request) hook.Outcome {
 }
 
 func answers(status int) func(send.Request) hook.Outcome {
-	return func(send.Request) hook.Outcome {
+	return func(r send.Request) hook.Outcome {
 		o := hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, URL: "https://hooks.example.com/surehook/orders", Body: []byte(`{"ok":true}`)}
+		if o.Class != hook.ClassDelivered || r.Endpoint.RecordHeaders {
+			o.Headers = map[string]string{"Content-Type": "application/json", "Server": "cloudflare", "Cf-Ray": "9a1b2c3d4e5f6a7b-FRA"}
+			o.Sent = map[string]string{
+				"Accept": "*/*", "Content-Type": "application/json", "User-Agent": "Surehook/1.0.0", "Traceparent": "00-725affb5918f8a538ae20ffcc3895dfc-68144a9b842e0618-02",
+				"Webhook-Id": string(r.Event.ID), "Webhook-Signature": "v1,OUx4QaimCI3U2WX5Ar3e0Alsz5ubqmZIC+DTNEk0C1o=", "Webhook-Timestamp": "1795960041",
+				"X-Webhook-Attempt": "1", "X-Webhook-Delivery": "dlv_3jbbzvb4cfh99rnrgfzk1rjqfw_90ggxvhy5xcp4w0f_1", "X-Webhook-Event": r.Event.Type, "X-Api-Key": hook.Masked,
+			}
+		}
 		if o.Class != hook.ClassDelivered {
 			o.Body = []byte(`{"error":"service unavailable","request_id":"0123456789abcdef"}`)
-			o.Headers = map[string]string{"Content-Type": "application/json", "Server": "cloudflare", "Cf-Ray": "9a1b2c3d4e5f6a7b-FRA"}
 			o.Error = fmt.Sprintf("the endpoint answered %d", status)
 		}
 		return o

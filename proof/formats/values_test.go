@@ -78,7 +78,7 @@ func endpoints(secret []byte) []hook.Endpoint {
 		Retry:   hook.RetryPolicy{Schedule: []time.Duration{time.Second, time.Minute}, Jitter: hook.JitterEqual},
 		RetryOn: []int{404}, GiveUpOn: []int{501}, Timeout: 11 * time.Second, MaxAge: 49 * time.Hour, MaxRetryAfter: 2 * time.Hour, RatePerSecond: 12.5, MaxInFlight: 3,
 		Circuit:  hook.CircuitSettings{Failures: 4, Rate: 0.25, Minimum: 20, Cooldown: 90 * time.Second, MaxCooldown: 2 * time.Hour},
-		Coalesce: hook.Coalescing{Window: 5 * time.Second, MaxEvents: 50, MaxBytes: 64 << 10}, AutoDisable: true,
+		Coalesce: hook.Coalescing{Window: 5 * time.Second, MaxEvents: 50, MaxBytes: 64 << 10}, AutoDisable: true, RecordHeaders: true,
 		Profiles: hook.ProfilesNamed(hook.ProfileStandard), Region: "us-east-1", Schemes: []hook.Scheme{hook.SchemeV1, hook.SchemeV1a},
 		Secrets: []hook.Secret{
 			{Scheme: hook.SchemeV1, Sealed: secret, CreatedAt: at(1), ExpiresAt: at(2000)},

@@ -1336,6 +1336,8 @@ class EndpointFields(TypedDict):
     coalesce: NotRequired[Coalesce]
     auto_disable: NotRequired[bool]
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
+    record_headers: NotRequired[bool]
+    """Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery."""
     signature_profiles: NotRequired[list[str]]
     """The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other."""
     signature_schemes: NotRequired[list[Literal['v1', 'v1a']]]
@@ -1388,6 +1390,8 @@ class EndpointCreate(TypedDict):
     coalesce: NotRequired[Coalesce]
     auto_disable: NotRequired[bool]
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true."""
+    record_headers: NotRequired[bool]
+    """Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. Default: false."""
     signature_profiles: NotRequired[list[str]]
     """The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. Default: standard, or as the deployment says."""
     signature_schemes: NotRequired[list[Literal['v1', 'v1a']]]
@@ -1443,6 +1447,8 @@ class Endpoint(TypedDict):
     coalesce: NotRequired[Coalescing]
     auto_disable: bool
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
+    record_headers: bool
+    """Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery."""
     signature_profiles: list[str]
     """The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other."""
     signature_schemes: list[Literal['v1', 'v1a']]
@@ -1507,6 +1513,8 @@ class EndpointDetail(TypedDict):
     coalesce: NotRequired[Coalescing]
     auto_disable: bool
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
+    record_headers: bool
+    """Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery."""
     signature_profiles: list[str]
     """The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other."""
     signature_schemes: list[Literal['v1', 'v1a']]
@@ -1576,6 +1584,8 @@ class EndpointWithSecret(TypedDict):
     coalesce: NotRequired[Coalescing]
     auto_disable: bool
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
+    record_headers: bool
+    """Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery."""
     signature_profiles: list[str]
     """The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other."""
     signature_schemes: list[Literal['v1', 'v1a']]

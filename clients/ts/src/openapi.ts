@@ -2233,6 +2233,8 @@ export interface components {
             coalesce?: components["schemas"]["Coalesce"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable?: boolean;
+            /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
+            record_headers?: boolean;
             /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
             signature_profiles?: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
@@ -2299,6 +2301,8 @@ export interface components {
             coalesce?: components["schemas"]["Coalesce"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true. */
             auto_disable?: boolean;
+            /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. Default: false. */
+            record_headers?: boolean;
             /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. Default: standard, or as the deployment says. */
             signature_profiles?: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. Default: v1. */
@@ -2355,6 +2359,7 @@ export interface components {
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
+         *       "record_headers": false,
          *       "signature_profiles": [
          *         "standard"
          *       ],
@@ -2420,6 +2425,8 @@ export interface components {
             coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
+            /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
+            record_headers: boolean;
             /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
             signature_profiles: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
@@ -2485,6 +2492,7 @@ export interface components {
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
+         *       "record_headers": false,
          *       "signature_profiles": [
          *         "standard"
          *       ],
@@ -2561,6 +2569,8 @@ export interface components {
             coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
+            /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
+            record_headers: boolean;
             /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
             signature_profiles: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
@@ -2635,6 +2645,7 @@ export interface components {
          *         "max_cooldown": "1h"
          *       },
          *       "auto_disable": true,
+         *       "record_headers": false,
          *       "signature_profiles": [
          *         "standard"
          *       ],
@@ -2701,6 +2712,8 @@ export interface components {
             coalesce?: components["schemas"]["Coalescing"];
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
+            /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
+            record_headers: boolean;
             /** @description The names of the profiles of `getEgress`: what is signed, and in which headers. Two while a receiver moves from one to the other. */
             signature_profiles: string[];
             /** @description The signatures of every request. v1: HMAC-SHA256; v1a: ed25519. Other schemes do not sign. Only the profile standard carries v1a. */
@@ -2905,11 +2918,11 @@ export interface components {
             shape?: string;
             /** @description The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
-            /** @description Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read. */
+            /** @description Of the request of a failed attempt, and with record_headers of each; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read. */
             request_headers?: {
                 [key: string]: string;
             };
-            /** @description Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
+            /** @description Of the response to a failed attempt, and with record_headers to each: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
             response_headers?: {
                 [key: string]: string;
             };
@@ -3190,11 +3203,11 @@ export interface components {
             shape?: string;
             /** @description The start of the response body: at most 16 KiB of a failed attempt, 1,000 bytes of a success, 200 bytes in a delivery. U+FFFD replaces invalid UTF-8. *** without the scope read. */
             body?: string;
-            /** @description Of the request of a failed attempt; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read. */
+            /** @description Of the request of a failed attempt, and with record_headers of each; the values of the endpoint's own headers are ***. Absent in a delivery, and without the scope read. */
             request_headers?: {
                 [key: string]: string;
             };
-            /** @description Of the response to a failed attempt: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
+            /** @description Of the response to a failed attempt, and with record_headers to each: those that help to find the cause, such as Server and X-Request-Id, 200 bytes each. Absent in a delivery, and without the scope read. */
             response_headers?: {
                 [key: string]: string;
             };

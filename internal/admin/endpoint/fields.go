@@ -43,6 +43,7 @@ type Fields struct {
 	Circuit        CircuitFields      `json:"circuit"`
 	Coalesce       *hook.Coalescing   `json:"coalesce,omitzero"` // zero: a request per event
 	AutoDisable    *bool              `json:"auto_disable"`
+	RecordHeaders  *bool              `json:"record_headers"`
 	Profiles       *[]string          `json:"signature_profiles"` // names
 	Schemes        *[]hook.Scheme     `json:"signature_schemes"`
 	Region         *string            `json:"region"`

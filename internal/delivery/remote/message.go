@@ -43,6 +43,8 @@ type message struct {
 	TLS      *security         `json:"tls,omitempty"`
 	Fresh    bool              `json:"fresh,omitempty"`
 
+	RecordHeaders bool `json:"record_headers,omitempty"`
+
 	OneOrigin bool          `json:"one_origin,omitempty"`
 	Private   hook.TenantID `json:"private,omitempty"`
 }
@@ -83,7 +85,7 @@ type answer struct {
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 	m := message{
 		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts, Fresh: p.Fresh,
-		OneOrigin: p.OneOrigin, Private: p.Private,
+		RecordHeaders: p.RecordHeaders, OneOrigin: p.OneOrigin, Private: p.Private,
 	}
 	if g := p.Grant; g != nil {
 		m.Version = secretVersion
@@ -114,7 +116,7 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 	}
 	p = send.Prepared{
 		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond, Fresh: m.Fresh,
-		OneOrigin: m.OneOrigin, Private: m.Private,
+		RecordHeaders: m.RecordHeaders, OneOrigin: m.OneOrigin, Private: m.Private,
 	}
 	if m.TLS != nil {
 		p.TLS = send.TLS(*m.TLS)

@@ -37,7 +37,7 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 	}
 	defer func() { p.describe(&outcome, whole) }()
 	for redirects := 0; ; redirects++ {
-		a := s.post(ctx, via, at, h, p.Body)
+		a := s.post(ctx, via, at, h, p)
 		if !isRedirect(a.outcome.Status) {
 			return a.outcome, whole
 		}

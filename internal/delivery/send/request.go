@@ -98,11 +98,11 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 // leftOut ends the error of an attempt that was redirected away from the endpoint's origin.
 const leftOut = " It was redirected to another origin, without the endpoint's own headers and client certificate: set the URL to the last one."
 
-// describe adds the headers of the last request to the outcome of a failed attempt, except one that
-// Surehook blocked. The values of the owner's headers and of the access token are masked. whole
+// describe adds the headers of the last request to the outcome of an attempt that failed or whose
+// headers are recorded, except one that Surehook blocked. The values of the owner's headers and of the access token are masked. whole
 // reports whether the last request had them; the error says so if not.
 func (p *Prepared) describe(o *hook.Outcome, whole bool) {
-	if o.Class == hook.ClassDelivered || o.Class == hook.ClassBlocked {
+	if o.Class == hook.ClassDelivered && !p.RecordHeaders || o.Class == hook.ClassBlocked {
 		return
 	}
 	own := make(map[string]string, len(p.Own))
@@ -128,10 +128,10 @@ type answer struct {
 }
 
 // post makes one request and reads the response. It follows no redirect.
-func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h http.Header, body []byte) answer {
+func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h http.Header, p *Prepared) answer {
 	traced, seen, release := watch(ctx, s.Now)
 	defer release()
-	req, err := http.NewRequestWithContext(traced, http.MethodPost, to, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, to, bytes.NewReader(p.Body))
 	if err != nil {
 		return answer{outcome: hook.Outcome{Class: hook.ClassBlocked, URL: to, Error: "The URL is not valid."}}
 	}
@@ -144,7 +144,7 @@ func (s *Sender) post(ctx context.Context, via http.RoundTripper, to string, h h
 		return answer{outcome: hook.Outcome{Class: class, URL: to, Error: text, Phases: seen.phases(), Stale: class == hook.ClassReset && f.stale()}}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	a := answer{outcome: s.readOutcome(resp), from: req.URL}
+	a := answer{outcome: s.readOutcome(resp, p.RecordHeaders), from: req.URL}
 	a.outcome.URL, a.outcome.Phases = to, seen.phases()
 	if location, err := resp.Location(); err == nil {
 		a.location = location

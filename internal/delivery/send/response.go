@@ -9,14 +9,16 @@ import (
 	"surehook.example/surehook/internal/rule/retry"
 )
 
-// readOutcome returns the outcome of a response.
-func (s *Sender) readOutcome(resp *http.Response) hook.Outcome {
+// readOutcome returns the outcome of a response. A success has headers only if they are recorded.
+func (s *Sender) readOutcome(resp *http.Response, record bool) hook.Outcome {
 	outcome := hook.Outcome{
 		Class:  hook.ClassOfStatus(resp.StatusCode),
 		Status: resp.StatusCode,
 	}
 	if outcome.Class == hook.ClassDelivered {
-		outcome.Body = readBody(resp, hook.MaxSuccessBody)
+		if outcome.Body = readBody(resp, hook.MaxSuccessBody); record {
+			outcome.Headers = keptHeaders(resp.Header)
+		}
 		return outcome
 	}
 	outcome.Body, outcome.Headers = readBody(resp, hook.MaxResponseBody), keptHeaders(resp.Header)

@@ -113,6 +113,24 @@ func TestSender_Send_keepsHeaders(t *testing.T) {
 	}
 }
 
+// With record_headers a success keeps what a failure does.
+func TestSender_Send_recordsHeaders(t *testing.T) {
+	t.Parallel()
+
+	server, _ := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Request-Id", "42")
+		w.WriteHeader(http.StatusNoContent)
+	}, nil)
+	for _, record := range []bool{false, true} {
+		r := request(t, server.URL)
+		r.Endpoint.RecordHeaders = record
+		got := sender(t).Send(t.Context(), r)
+		if got.Class != hook.ClassDelivered || (got.Sent["Webhook-Signature"] != "") != record || (got.Headers["X-Request-Id"] == "42") != record {
+			t.Errorf("recorded %t: %v sent %v, answered %v", record, got.Class, got.Sent, got.Headers)
+		}
+	}
+}
+
 // TestSender_Send_describesTheRequest checks that the outcome of a failed attempt has the headers
 // that the receiver got, without the values of the owner's headers.
 func TestSender_Send_describesTheRequest(t *testing.T) {

@@ -43,6 +43,9 @@ type Prepared struct {
 	Grant   *Grant        // nil: no access token is needed
 	TLS     TLS           // for the origin of URL only
 	Fresh   bool          // each request gets a new connection
+	// RecordHeaders keeps the headers of an attempt that succeeds, as of one that fails.
+	RecordHeaders bool
+
 	// OneOrigin ends the attempt at a redirect to another origin.
 	OneOrigin bool
 	// Private is the tenant of a private endpoint, whose requests go to the receivers that are listed
@@ -99,7 +102,7 @@ func (s *Sender) Prepare(r Request) Prepared {
 		TLS:     r.TLS,
 		Fresh:   r.Fresh,
 
-		OneOrigin: s.OneOrigin,
+		RecordHeaders: r.Endpoint.RecordHeaders, OneOrigin: s.OneOrigin,
 	}
 	if r.Endpoint.Private() {
 		p.Private = r.Endpoint.Tenant

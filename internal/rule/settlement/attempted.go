@@ -30,7 +30,8 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 		next.State, next.Reason, next.NextAttemptAt = afterFailure(next, s.Endpoint, ownWait(s, &o), d.at)
 	}
 	if next.State == hook.StateDelivered && next.Attempts == 1 {
-		next.Last.Batch = o.Batch // with the members: there is no other record of the attempt
+		// There is no other record of the attempt: with the members, and with headers if they are recorded.
+		next.Last.Batch, next.Last.Headers, next.Last.Sent = o.Batch, o.Headers, o.Sent
 		return next, nil
 	}
 	planned := next.NextAttemptAt

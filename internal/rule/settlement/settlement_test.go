@@ -294,3 +294,19 @@ func TestDecision_On_countsAStaleConnectionOnce(t *testing.T) {
 		})
 	}
 }
+
+// A success at the first attempt has no other record: its delivery keeps the recorded headers, until an erasure.
+func TestDecision_On_keepsRecordedHeaders(t *testing.T) {
+	t.Parallel()
+
+	s := subject(nil)
+	s.Task.Attempt = 1
+	o := hook.Outcome{Class: hook.ClassDelivered, Status: 200, Headers: map[string]string{"Server": "nginx"}, Sent: map[string]string{"Webhook-Id": "evt_1"}}
+	plan := settlement.Attempted(&o, now, now).On(s, s.Delivery)
+	if last := plan.Record.Last; plan.Attempt != nil || last.Headers["Server"] != "nginx" || last.Sent["Webhook-Id"] != "evt_1" {
+		t.Errorf("the record has %+v, and an attempt %v; want the headers in the record alone", plan.Record.Last, plan.Attempt)
+	}
+	if last := plan.Record.Erase(now).Last; last.Headers != nil || last.Sent != nil || last.Status != 200 {
+		t.Errorf("after the erasure the record has %+v; want no headers", last)
+	}
+}

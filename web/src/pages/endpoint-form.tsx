@@ -85,6 +85,7 @@ function choiceOf(e?: Endpoint): Choice {
 function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields: Fields) => Promise<void>; label: string }) {
   const [retry, setRetry] = useState<Choice>(choiceOf(e))
   const [autoDisable, setAutoDisable] = useState(e?.auto_disable ?? true)
+  const [recordHeaders, setRecordHeaders] = useState(e?.record_headers ?? false)
   const [moved, setMoved] = useState(false) // to another origin: the API keeps no secret for it
   const [asks, setAsks] = useState(!e) // another URL: the API may ask its receiver
   const tenant = useTenant()
@@ -158,6 +159,11 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
         <CheckBox checked={autoDisable} onChange={setAutoDisable}>
           {t.autoDisable}
         </CheckBox>
+        {!isPortal && (
+          <CheckBox checked={recordHeaders} onChange={setRecordHeaders}>
+            {t.recordHeaders}
+          </CheckBox>
+        )}
       </Section>
       <Section title={t.sections.limits}>
         <div className="pair">
@@ -217,7 +223,7 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
   )
   return (
     <Card pad>
-      <Form submit={(values) => submit(fieldsOf(values, autoDisable, e))} label={label} inSight>
+      <Form submit={(values) => submit({ ...fieldsOf(values, autoDisable, e), ...(!isPortal && { record_headers: recordHeaders }) })} label={label} inSight>
         {!short && destinations}
         <Field name="url" label={t.url} help={to.help ?? (moved && hasSecrets(e) ? t.urlMoved : t.urlHelp)}>
           <Input

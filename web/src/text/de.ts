@@ -550,6 +550,7 @@ export const words: Part<Words> = {
     roleARN: 'Rolle',
     roleHelp: (path, principal, id) => `Der ARN einer Rolle mit dem Pfad ${path}. Ihre Trust Policy nennt ${principal} und ${id ? `die External Id ${id}` : 'die External Id, die der Endpunkt bekommt'}.`,
     autoDisable: 'Den Endpunkt abschalten, wenn die meisten Zustellungen scheitern',
+    recordHeaders: 'Auch die Header erfolgreicher Versuche als Nachweis behalten',
     advanced: 'Body, Authentifizierung, Limits und mehr',
     saved: 'Die Einstellungen sind gespeichert',
     created: 'Der Endpunkt ist angelegt',

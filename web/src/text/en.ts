@@ -749,6 +749,7 @@ export const words = {
     roleARN: 'Role',
     roleHelp: (path: string, principal: string, id?: string) => `The ARN of a role with the path ${path}. Its trust policy names ${principal}, and ${id ? `the external id ${id}` : 'the external id that the endpoint gets'}.`,
     autoDisable: 'Disable the endpoint when most deliveries die',
+    recordHeaders: 'Keep the headers of attempts that succeed, too, as a proof',
     circuit: 'Circuit',
     circuitFailures: 'Failures in a row',
     cooldown: 'Cooldown',
