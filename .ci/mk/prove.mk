@@ -105,7 +105,7 @@ verify/client: ## Check that the clients' types, requests and methods are what `
 	done
 
 .PHONY: clients
-clients: need/go need/node $(CLIENTS)/node_modules ## Generate, compile and run clients of the contract (GENERATORS=all: with those of the weekly run)
+clients: need/go need/node need/python $(CLIENTS)/node_modules .venv/clients/installed ## Generate, compile and run clients of the contract (GENERATORS=all: with those of the weekly run)
 	@OAPI_CODEGEN='$(OAPI_CODEGEN)' .ci/clients $(GENERATORS)
 
 .PHONY: clients/python

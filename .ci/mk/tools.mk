@@ -7,7 +7,7 @@ web: need/node $(WEB) ## Build the console and the portal
 local: $(VENV)/installed $(CDK) $(DOCS) $(WEB)
 
 .PHONY: tools
-tools: need/go need/node need/python local bin/infra localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules examples/outbox/node_modules $(RECEIVER)/installed $(CLIENTS)/dist/esm/index.js $(LICENSES)
+tools: need/go need/node need/python local bin/infra .venv/clients/installed localstack/verify/node_modules examples/receiver-node/node_modules examples/profiles/node_modules examples/outbox/node_modules $(RECEIVER)/installed $(CLIENTS)/dist/esm/index.js $(LICENSES)
 
 # Compiles what `make run` needs and what embeds no pages, with the flags of the functions, so that nothing is compiled twice.
 .PHONY: run/compile
