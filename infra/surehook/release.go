@@ -26,7 +26,7 @@ type release struct {
 	hasLogDays awscdk.CfnCondition
 	logDays    string // a parameter
 
-	private *network // by parameters; nil in a release with senders of its own
+	private *network // by parameters; nil in a release with senders of its own, and for an emulator
 }
 
 func (r *release) code(function string) awslambda.Code {
@@ -75,7 +75,7 @@ func NewRelease(scope constructs.Construct, props Props) (awscdk.Stack, error) {
 	props.release.makesKey = awscdk.NewCfnCondition(stack, jsii.String("MakesKey"), &awscdk.CfnConditionProps{Expression: awscdk.Fn_ConditionEquals(key, jsii.String(""))})
 	props.release.hasLogDays, props.release.logDays = isSet(stack, "HasLogDays", days), *days
 	values, longest := map[string]*string{"ApiDomain": domain, "ApiCertificate": certificate}, map[string]int{"ApiDomain": maxDomain}
-	if !props.Environment.senders() {
+	if !props.Environment.senders() && !(plan{Props: props}).emulated() {
 		network, receivers := networkOf(stack)
 		props.release.private = network
 		maps.Copy(values, receivers)
