@@ -33,7 +33,11 @@ func (p *program) complete(c *cobra.Command) {
 		"endpoint": p.offerEndpoints, "add-to": p.offerEndpoints, "target": p.offerEndpoints, "tenant": p.offerTenants,
 		"event-type": p.offerEventTypes, "subscribe": p.offerEventTypes, "context": p.offerContexts,
 	}
+	fixed := fixedWords()
 	register := func(f *pflag.Flag) {
+		if words := fixed[f.Name]; words != nil {
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // fails for an unknown flag only
+		}
 		if words := byFlag[f.Name]; words != nil {
 			_ = c.RegisterFlagCompletionFunc(f.Name, func(c *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) { // fails for an unknown flag only
 				return offered(c.Context(), words, typed)
@@ -127,4 +131,16 @@ func (p *program) offerContexts(context.Context, string) []cobra.Completion {
 		return nil
 	}
 	return file.names()
+}
+
+// fixedWords returns the words that a flag may take, by its name.
+func fixedWords() map[string][]cobra.Completion {
+	return map[string][]cobra.Completion{
+		"state":          {"retrying", "parked", "delivered", "dead", "discarded", "cancelled"},
+		"status-class":   {"none", "2xx", "3xx", "4xx", "5xx"},
+		"class":          strings.Fields("none delivered unavailable throttled timeout dns connect reset tls blocked gone refused redirect token transformation"),
+		"failed-attempt": {"true", "false"}, "slow": {"true", "false"},
+		"signed-by": {"new", "both", "old"}, "envelope": {"raw", "standard", "thin"}, "egress": {"shared", "fixed", "private"},
+		"by": {"hour", "total"}, "group": {"endpoint", "type", "tenant"},
+	}
 }

@@ -31,7 +31,8 @@ func main() {
 	p := &program{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		Lookup: os.LookupEnv, Home: os.UserConfigDir, Cache: os.UserCacheDir, Now: time.Now, Width: terminalWidth, Browse: browse,
-		HTTP: &http.Client{Timeout: requestTimeout},
+		HTTP:   &http.Client{Timeout: requestTimeout},
+		Colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
 	}
 	if term.IsTerminal(descriptor(os.Stdin)) {
 		p.Secret = readSecretLine

@@ -32,6 +32,7 @@ type operation struct {
 	done         string   // printed after an answer without a body, with the arguments
 	ask          string   // the question before a call with serious effects, with %s for the first argument; --yes answers it
 	mild         bool     // the question is for people alone: without a terminal, the call is made
+	sends        bool     // the answer is a delivery, whose request --body and --curl show
 	cancels      bool     // the question names the endpoint's waiting deliveries, which the call cancels
 }
 
@@ -124,11 +125,25 @@ func (p *program) command(o operation) *cobra.Command {
 		if o.most == 0 {
 			c.Flags().String("cursor", "", "continue after this cursor of a list")
 		}
+		if o.everywhere() {
+			c.Flags().Bool("all-tenants", false, "in all tenants; needs a key for all tenants")
+		}
+	}
+	if o.sends {
+		c.Flags().Bool("body", false, "print the body of the request")
+		c.Flags().Bool("curl", false, "print the request as a curl command")
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
 		s, err := p.settings()
 		if err != nil {
 			return err
+		}
+		all, _ := c.Flags().GetBool("all-tenants")
+		if err := excludes(c, "all-tenants", "cursor", "tenant"); err != nil {
+			return err
+		}
+		if all {
+			s.Tenant = "-" // each in turn
 		}
 		r, err := p.request(c, o, s, args)
 		if err != nil {
@@ -137,6 +152,9 @@ func (p *program) command(o operation) *cobra.Command {
 		api, err := p.api(c.Context(), s)
 		if err != nil {
 			return err
+		}
+		if all {
+			return p.across(c, api, r, s, o)
 		}
 		if o.list != nil {
 			return p.list(c, api, r, s, o)
@@ -153,6 +171,10 @@ func (p *program) command(o operation) *cobra.Command {
 		if len(answer) == 0 {
 			fmt.Fprintln(p.Err, strings.TrimSpace(o.done+" "+strings.Join(args, " ")))
 			return nil
+		}
+		body, _ := c.Flags().GetBool("body")
+		if curl, _ := c.Flags().GetBool("curl"); body || curl {
+			return p.sent(c.Context(), api, s, answer, curl)
 		}
 		return p.show(s, answer)
 	}

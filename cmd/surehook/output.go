@@ -24,15 +24,18 @@ import (
 type column struct {
 	heading, path string
 	free          bool // free text, which may be cut to fit a narrow terminal
+	spare         bool // left out on a terminal without room for it, the last one first
 }
 
-// columns makes columns of pairs "HEADING=path", or "HEADING=~path" for free text.
+// columns makes columns of pairs "HEADING=path", or "HEADING=~path" for free text, after "?" if it is
+// left out where there is no room.
 func columns(pairs ...string) []column {
 	all := make([]column, 0, len(pairs))
 	for _, pair := range pairs {
 		heading, path, _ := strings.Cut(pair, "=")
+		path, spare := strings.CutPrefix(path, "?")
 		path, free := strings.CutPrefix(path, "~")
-		all = append(all, column{heading, path, free})
+		all = append(all, column{heading, path, free, spare})
 	}
 	return all
 }
@@ -43,13 +46,13 @@ const none = "-"
 // writeRows prints JSON objects as a table: times relative to now, numbers aligned to the right,
 // and endpoints by their names. On a terminal, free text is cut to its width.
 func (p *program) writeRows(out io.Writer, header []column, rows []json.RawMessage, names namer) error {
-	t := table{columns: make([]tableColumn, len(header)), width: p.terminal(out)}
+	t := table{columns: make([]tableColumn, len(header)), width: p.terminal(out), coloured: p.Colour && p.terminal(out) > 0}
 	var named map[string]string
 	if slices.ContainsFunc(header, column.ofEndpoint) {
 		named = names(rows)
 	}
 	for i, c := range header {
-		t.columns[i].cells = []string{c.heading}
+		t.columns[i].cells, t.columns[i].spare = []string{c.heading}, c.spare
 		if c.free {
 			t.columns[i].least = max(leastText, len(c.heading))
 		}

@@ -72,7 +72,7 @@ func TestWriteRows_FitsTheTerminal(t *testing.T) {
 		{name: "wide enough", width: 64, want: "ep_0123456789  https://example.com/a/b/c/d  order.paid,user.*  7"},
 		{name: "one too narrow", width: 63, want: "ep_0123456789  https://example.com/a/b/c…  order.paid,user.*  7"},
 		{name: "both free columns", width: 50, want: "ep_0123456789  https://exampl…  order.paid,use…  7"},
-		{name: "too narrow: ids stay whole", width: 10, want: "ep_0123456789  https:/…  order.paid…  7"},
+		{name: "too narrow: ids stay whole", width: 10, want: "ep_0123456789  https://exa…  order.paid,…  7"},
 		{name: "another output", width: 10, other: true, want: "ep_0123456789  https://example.com/a/b/c/d  order.paid,user.*  7"},
 	}
 	for _, tt := range tests {
@@ -91,6 +91,29 @@ func TestWriteRows_FitsTheTerminal(t *testing.T) {
 				t.Errorf("width %d = %q; want %q", tt.width, got, tt.want)
 			}
 		})
+	}
+}
+
+// On a narrow terminal spare columns go, the last one first. Words for states have colours there alone.
+func TestWriteRows_leavesOutAndColours(t *testing.T) {
+	t.Parallel()
+
+	rows := []json.RawMessage{[]byte(`{"id": "dlv_0123456789", "state": "dead", "reason": "rejected", "attempts": 3}`)}
+	header := columns("DELIVERY=id", "STATE=state", "REASON=?reason", "ATTEMPTS=?attempts")
+	for width, want := range map[int]string{
+		0:  "dlv_0123456789  dead   rejected         3",
+		80: "dlv_0123456789  \x1b[31mdead\x1b[0m   rejected         3",
+		35: "dlv_0123456789  \x1b[31mdead\x1b[0m   rejected",
+		10: "dlv_0123456789  \x1b[31mdead\x1b[0m",
+	} {
+		var out bytes.Buffer
+		p := &program{Out: &out, Colour: true, Width: func() int { return width }}
+		if err := p.writeRows(&out, header, rows, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _ := strings.Cut(strings.TrimSuffix(out.String(), "\n"), "\n"); strings.TrimRight(got, " ") != want {
+			t.Errorf("width %d = %q; want %q", width, got, want)
+		}
 	}
 }
 

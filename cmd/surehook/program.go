@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,6 +34,7 @@ type program struct {
 	Cache    func() (string, error) // the folder of what can be found out again
 	Now      func() time.Time
 	Width    func() int // of the terminal behind Out, in characters; 0 or nil for none
+	Colour   bool       // words for states have colours on a terminal
 	HTTP     *http.Client
 
 	Browse func(ctx context.Context, address string) error // opens a page in the browser
@@ -135,6 +137,10 @@ func (p *program) root() *cobra.Command {
 		Short: "Deliver webhooks: the command line of Surehook",
 		Long: "surehook calls the API of a deployment, receives and verifies webhooks for tests,\n" +
 			"and runs Surehook in one process for development.",
+		Example: "  surehook health                                        # is anything wrong?\n" +
+			"  surehook why orders                                    # what is wrong with an endpoint?\n" +
+			"  surehook find order-4711                               # what became of an event?\n" +
+			"  surehook replay --endpoint orders --since 10:00 --rate 5",
 		Version:           names.Version,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -154,6 +160,7 @@ func (p *program) root() *cobra.Command {
 	root.AddCommand(p.dev(), p.listen(), p.send(), p.verify(), p.tail())
 	root.AddCommand(p.resources()...)
 	root.AddCommand(p.find(), p.replay(), p.deadLetters(), p.health(), p.stats(), p.smoke(), p.open(), p.login(), p.logout(), p.contexts(), p.why(), p.version())
+	groupHelp(root)
 	p.complete(root)
 	p.note(root)
 	return root
@@ -169,5 +176,26 @@ func (p *program) note(c *cobra.Command) {
 	}
 	for _, child := range c.Commands() {
 		p.note(child)
+	}
+}
+
+// groupHelp puts the commands into groups, as the help shows them.
+func groupHelp(root *cobra.Command) {
+	for _, g := range []struct{ title, names string }{
+		{"On call:", "health why find deliveries dead-letters replay replays stats tail audit open"},
+		{"Send and receive:", "send events listen verify"},
+		{"Manage:", "endpoints event-types tenants keys rejects"},
+		{"This program:", "dev smoke login logout context version"},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for name := range strings.FieldsSeq(g.names) {
+			for _, c := range root.Commands() {
+				if c.Name() == name {
+					c.GroupID = g.title
+				}
+			}
+		}
+		root.SetHelpCommandGroupID(g.title) // of the last group
+		root.SetCompletionCommandGroupID(g.title)
 	}
 }

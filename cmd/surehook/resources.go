@@ -27,8 +27,8 @@ const (
 const mostEndpoints = 500
 
 func deliveryColumns() []column {
-	return columns("DELIVERY=id", "EVENT TYPE=~event_type", "ENDPOINT=endpoint_id", "STATE=state", "REASON=reason",
-		"ATTEMPTS=attempts", "LAST=last.class", "STATUS=last.status", "UPDATED=updated_at")
+	return columns("DELIVERY=id", "EVENT TYPE=?~event_type", "ENDPOINT=?endpoint_id", "STATE=state", "REASON=?reason",
+		"ATTEMPTS=?attempts", "LAST=?last.class", "STATUS=last.status", "UPDATED=updated_at")
 }
 
 // commandGroup is the commands about one kind of resource, with one call each.
@@ -88,7 +88,7 @@ func (p *program) eventOperations() []operation {
 			query: []option{{name: "endpoint", usage: "only this endpoint, also one that was created later"}},
 			body:  []option{{name: "force", usage: "also deliveries in progress, which are then cancelled", kind: yes}},
 		},
-		{use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of"},
+		{use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of", ask: "Erase the payload of the event %s and what its receivers answered, for ever?", mild: true},
 	}
 }
 
@@ -98,7 +98,7 @@ func (p *program) deliveryOperations() []operation {
 			use: "list", short: "List the deliveries of the tenant, newest first", method: get, path: deliveriesPath,
 			query: filters("endpoint", "state", "event_type", "status_class", "failed_attempt", "idempotency_key", "since", "until"), list: deliveryColumns(),
 		},
-		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}"},
+		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}", sends: true},
 		{
 			use: "replay DELIVERY", short: "Send a delivery again", method: post, path: deliveriesPath + "/{delivery}/replay",
 			body: []option{{name: "force", usage: "also a delivery in progress, which is then cancelled", kind: yes}},
@@ -108,7 +108,7 @@ func (p *program) deliveryOperations() []operation {
 			body: []option{{name: "note", kind: text, arg: true}},
 		},
 		{
-			use: "cancel DELIVERY", short: "End a waiting delivery", method: post, path: deliveriesPath + "/{delivery}/cancel",
+			use: "cancel DELIVERY", short: "End a waiting delivery", method: post, path: deliveriesPath + "/{delivery}/cancel", ask: "End the waiting delivery %s?", mild: true,
 			body: []option{{name: "note", usage: "why", kind: text}},
 		},
 	}
@@ -182,7 +182,7 @@ func (p *program) endpointOperations() []operation {
 			use: "list", short: "List the endpoints of the tenant", method: get, path: endpointsPath, query: []option{
 				{name: "slow", usage: "true or false: only slow endpoints, or none"}, {name: "signed_by", usage: "only endpoints that these secrets sign for: new, both or old"},
 			},
-			list: columns("ENDPOINT=id", "UID=uid", "URL=~url", "EVENT TYPES=~event_types", "STATUS=status", "REASON=reason", "VERSION=version"),
+			list: columns("ENDPOINT=id", "UID=uid", "URL=~url", "EVENT TYPES=~event_types", "STATUS=status", "REASON=?reason", "VERSION=?version"),
 		},
 		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
 		{use: "egress", short: "Show the choices for endpoints: regions, fixed addresses for firewalls, private receivers, destinations in AWS, signature profiles", method: get, path: "/v1/tenants/{tenant}/egress"},

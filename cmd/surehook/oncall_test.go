@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"surehook.example/surehook/localstack/dev"
+)
+
+// question is what a person on call asks, the command that answers, and what its answer must say.
+type question struct {
+	asked, command string
+	want           string // a regular expression over both outputs
+}
+
+// questions returns the questions of testdata/oncall.md, over the history of `surehook dev --history 30h`.
+// dead is a dead delivery; from and until are around the beginning of an outage, and made is the key of
+// an event before it.
+func questions(dead, from, until, made string) []question {
+	return []question{
+		{"Is anything wrong now?", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
+		{"Since when does the endpoint fail, and why?", "why billing -t acme", `(?s)^billing is failing since \w{3} \d\d:\d\d \(2h ago\): 401 refused\n.*\n  \{"error":"invalid token"\}\n`},
+		{"What waits, and for how long?", "deliveries list -t acme --endpoint crm --state parked --limit 3", `dlv_\S+ .* crm +parked +circuit_open`},
+		{"What was sent, and what came back?", "deliveries get " + dead + " -t acme", `(?s)history.0.body +\{"error":"invalid token"\}.*history.0.request_headers.Webhook-Id`},
+		{"With which bytes?", "deliveries get " + dead + " --body -t acme", `^\{"type":"invoice.created"`},
+		{"Who changed the endpoint?", "audit list -t acme --target warehouse", `endpoint.change .* (max_age|timeout): \S+ → \S+`},
+		{"What did this customer get yesterday, by type?", "stats -t acme --since yesterday --until today --group type", `order.paid +\d+ +\d+ +0 `},
+		{"Who is the noisiest customer?", "stats --all-tenants --group tenant", `(?s)acme +\d{3}.*globex +\d{3}.*initech +\d{3}`},
+		{"Why is the endpoint paused or disabled?", "audit list -t initech --target archive", `endpoint.pause`},
+		{"Is the queue of dead letters in step with the table?", "health", `dead +(\d+) deliveries at endpoints active in the last day, and \d+ messages in the queue dead-letters`},
+		{"How slow was the endpoint over a week?", "stats -t globex --endpoint erp --since 7d", `P99\n.*s\n$`},
+		{"Who loses events, and when?", "health --at-risk", `in 2d +\d+ +\d+ +acme +crm +failing +503`},
+		{"What did the deploy break, in these minutes?", "deliveries list --all-tenants --failed-attempt true --since " + from + " --until " + until, `acme +dlv_\S+ .* crm .* 503 `},
+		{"Who still signs by an old secret?", "endpoints list --all-tenants --signed-by both", `globex +ep_\S+ +shop `},
+		{"Did this customer get the event? Prove it.", "deliveries list -t acme --idempotency-key " + made, `dlv_\S+ .* delivered .* 200 `},
+		{"Send again what died since the morning, at 5 a second.", "replay -t acme --endpoint billing --since 1d --rate 5 --yes", `billing +\d+\n(?s).*dead again`},
+	}
+}
+
+// TestOnCall asks each question by one command. With -args -update it writes the transcript.
+func TestOnCall(t *testing.T) {
+	t.Parallel()
+
+	if testing.Short() {
+		t.Skip("30 hours of history")
+	}
+	s, err := dev.Start(t.Context(), dev.Options{History: 30 * time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Stop(t.Context()) }()
+	run := func(command string) string {
+		var out bytes.Buffer
+		p := &program{
+			In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, HTTP: http.DefaultClient,
+			Lookup: func(name string) (string, bool) {
+				value, ok := map[string]string{envURL: s.URL, envKey: s.Key}[name]
+				return value, ok
+			},
+			Home: func() (string, error) { return t.TempDir(), nil }, Cache: func() (string, error) { return t.TempDir(), nil },
+		}
+		if code := p.run(t.Context(), strings.Fields(command)); code != exitOK && !strings.HasPrefix(command, "replay") {
+			t.Errorf("%s = %d\n%s", command, code, &out)
+		}
+		return out.String()
+	}
+	first := func(pattern, text string) string {
+		found := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		if found == nil {
+			t.Fatalf("no %s in %s", pattern, text)
+		}
+		return found[len(found)-1]
+	}
+	run("endpoints rotate-secret shop --overlap 24h -t globex")
+	dead := first(`dlv_\S+`, run("deliveries list -t acme --endpoint billing --state dead --limit 1"))
+	began, err := time.Parse(time.RFC3339, first(`opened_at +(\S+)`, run("endpoints health crm -t acme")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stamp := func(ago time.Duration) string { return began.Add(ago).UTC().Format(time.RFC3339) }
+	made := first(`acme-\d+`, run("events list -t acme --event-type order.paid --until "+stamp(-time.Hour)))
+
+	var text strings.Builder
+	for _, q := range questions(dead, stamp(-time.Hour), stamp(time.Minute), made) {
+		answer := run(q.command)
+		if !regexp.MustCompile(q.want).MatchString(answer) {
+			t.Errorf("%s surehook %s:\n%s\nwant %s", q.asked, q.command, answer, q.want)
+		}
+		fmt.Fprintf(&text, "## %s\n\n```text\n$ surehook %s\n%s```\n\n", q.asked, q.command, shortened(answer))
+	}
+	if *update {
+		page := "# On call\n\nFifteen questions of a person on call and one more, each with the command that answers it, over `surehook dev --history 30h`. `go test ./cmd/surehook -run TestOnCall -args -update` writes this page.\n\n"
+		if err := os.WriteFile(transcript, []byte(page+strings.TrimSpace(text.String())+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	page, err := os.ReadFile(transcript)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := commands(string(page)), commands(text.String()); got != want {
+		t.Errorf("%s has other commands: run go test ./cmd/surehook -run TestOnCall -args -update\n%s\nwant\n%s", transcript, got, want)
+	}
+}
+
+// transcript is the page with the answers.
+const transcript = "testdata/oncall.md"
+
+// commands returns the questions and commands of a page, without the ids and times of one run.
+func commands(page string) string {
+	lines := regexp.MustCompile(`(?m)^(## .*|\$ .*)$`).FindAllString(page, -1)
+	return regexp.MustCompile(`dlv_\S+|acme-\d+|\d{4}-\S+Z`).ReplaceAllString(strings.Join(lines, "\n"), "...")
+}
+
+// shortened returns the answer as a terminal shows the end of a line that is rewritten, and at most its first 40 lines.
+func shortened(answer string) string {
+	lines := strings.SplitAfter(answer, "\n")
+	for i, line := range lines {
+		parts := strings.Split(line, "\r")
+		lines[i] = parts[len(parts)-1]
+	}
+	return strings.Join(lines[:min(len(lines), 40)], "")
+}
