@@ -3,10 +3,13 @@
 package main
 
 import (
+	"archive/zip"
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,19 +21,23 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	sdk "github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	awslambda "surehook.example/surehook/internal/aws/lambda"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/localstack/emulator"
 	"surehook.example/surehook/proof/certificate"
 	"surehook.example/surehook/proof/world"
 )
@@ -51,20 +58,49 @@ const hosts = address + " " + receiver + ` moved.corp.internal
 ::ffff:10.203.0.7 mapped.corp.internal
 `
 
-// TestMain runs this program once more as the VPC, where it is the receiver and function sender.
+// TestMain runs this program once more as the emulator's function, and by it as the VPC, where it is
+// the receiver and function sender.
 func TestMain(m *testing.M) {
-	if authority := os.Getenv("TEST_PRIVATE_CA"); authority != "" {
-		if err := runInside(authority); err != nil {
-			log.Fatal(err)
-		}
-		return
+	run := map[string]func() error{"function": runFunction, "inside": runInside}[os.Getenv("TEST_PRIVATE")]
+	if run == nil {
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	if err := run(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// runFunction is the emulator's process of the function. As Lambda does with a VPC, it runs the code in
+// the other network, and calls it from outside.
+func runFunction() error {
+	program := exec.CommandContext(context.Background(), "ip", "netns", "exec", namespace, os.Args[0])
+	program.Env = append(os.Environ(), "TEST_PRIVATE=inside")
+	program.Stderr = os.Stderr
+	in, err := program.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := program.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := program.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewReader(out)
+	lambda.Start(func(_ context.Context, message json.RawMessage) (json.RawMessage, error) {
+		if _, err := fmt.Fprintf(in, "%s\n", message); err != nil {
+			return nil, err
+		}
+		return lines.ReadBytes('\n')
+	})
+	return nil
 }
 
 // runInside is the program in the namespace: a receiver with a certificate of the authority, and the
 // function with the settings of a deployment. It answers one message in each line.
-func runInside(authority string) error {
+func runInside() error {
+	authority := os.Getenv("TEST_PRIVATE_CA")
 	pair, err := tls.X509KeyPair([]byte(os.Getenv("TEST_CERTIFICATE")), []byte(os.Getenv("TEST_KEY")))
 	if err != nil {
 		return err
@@ -107,28 +143,8 @@ func answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// pipe is the way to the function in the namespace.
-type pipe struct {
-	mu  sync.Mutex
-	in  io.Writer
-	out *bufio.Reader
-}
-
-func (p *pipe) Invoke(_ context.Context, region string, message []byte) ([]byte, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-
-	if region != hook.PrivateRegion {
-		return nil, fmt.Errorf("%w: no sender in %q", send.ErrNotSent, region)
-	}
-	if _, err := fmt.Fprintf(p.in, "%s\n", message); err != nil {
-		return nil, err
-	}
-	return p.out.ReadBytes('\n')
-}
-
-// enter makes the namespace, and starts this program in it.
-func enter(t *testing.T) *pipe {
+// enter makes the namespace, and on an emulator the function that runs in it.
+func enter(t *testing.T) remote.Invoker {
 	t.Helper()
 
 	run := func(args ...string) {
@@ -152,25 +168,54 @@ func enter(t *testing.T) *pipe {
 
 	authority, authorityKey := certificate.New(t, &x509.Certificate{IsCA: true, KeyUsage: x509.KeyUsageCertSign})
 	cert, key := certificate.Issue(t, &x509.Certificate{DNSNames: []string{receiver, "*.corp.internal"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}, authority, authorityKey)
-	program := exec.CommandContext(context.WithoutCancel(t.Context()), "ip", "netns", "exec", namespace, os.Args[0])
-	program.Env = append(os.Environ(), "TEST_PRIVATE_CA="+authority, "TEST_CERTIFICATE="+cert, "TEST_KEY="+key, "HTTPS_PROXY=http://127.0.0.1:1")
-	program.Stderr = os.Stderr
-	in, err := program.StdinPipe()
+	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := program.StdoutPipe()
+	e, err := emulator.Start(t.Context(), emulator.MiniStack, emulator.Options{Root: root, Name: "private", Env: os.Environ()})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if err := program.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = in.Close()
-		_ = program.Wait()
+		if err := e.Stop(); err != nil {
+			t.Error(err)
+		}
 	})
-	return &pipe{in: in, out: bufio.NewReader(out)}
+	cfg := aws.Config{Region: emulator.Region, BaseEndpoint: &e.URL, Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	_, err = sdk.NewFromConfig(cfg).CreateFunction(t.Context(), &sdk.CreateFunctionInput{
+		FunctionName: aws.String(names.PrivateSender(stackName)), Runtime: types.RuntimeProvidedal2023, Handler: aws.String("bootstrap"), Timeout: aws.Int32(35),
+		Role: aws.String("arn:aws:iam::" + emulator.Account + ":role/sender"), Code: &types.FunctionCode{ZipFile: archive(t)},
+		Environment: &types.Environment{Variables: map[string]string{
+			"TEST_PRIVATE": "function", "TEST_PRIVATE_CA": authority, "TEST_CERTIFICATE": cert, "TEST_KEY": key, "HTTPS_PROXY": "http://127.0.0.1:1", "PATH": os.Getenv("PATH"),
+		}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return awslambda.New(cfg, awslambda.Config{Private: names.PrivateSender(stackName)})
+}
+
+// archive is the code of the function: this program.
+func archive(t *testing.T) []byte {
+	t.Helper()
+
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text bytes.Buffer
+	files := zip.NewWriter(&text)
+	header := &zip.FileHeader{Name: "bootstrap"}
+	header.SetMode(0o755)
+	file, err := files.CreateHeader(header)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(file, "#!/bin/sh\nexec %s\n", program)
+	if err := errors.Join(err, files.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return text.Bytes()
 }
 
 // TestAPrivateReceiver delivers to a receiver in a network namespace, where function sender is, too.
