@@ -195,11 +195,12 @@ examples/profiles: need/node examples/profiles/node_modules ## Verify requests w
 
 # The environment local is of the same constructs as prod, for functions of this machine.
 .PHONY: test/release
-test/release: need/go need/node need/python local .venv/release/installed ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, and run the smoke test
+test/release: need/go need/node need/python local .venv/release/installed ## Deploy, upgrade and roll back releases on the emulator with deploy.sh, run the smoke test, and apply the Terraform module
 	@.venv/release/bin/shellcheck infra/deploy.sh
 	@for version in v0.0.1 v0.0.2; do \
 		$(MAKE) release/stack ENVIRONMENTS=local ARCH=$(HOST_ARCH) VERSION=$$version RELEASE=dist/local-$$version; \
 	done
 	@mkdir -p bin
 	@go build -o bin/smoke ./localstack/cmd/smoke
-	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASES="dist/local-v0.0.1 dist/local-v0.0.2 dist/local-v0.0.1" exec bin/smoke
+	@PATH="$(CURDIR)/.venv/release/bin:$$PATH" RELEASES="dist/local-v0.0.1 dist/local-v0.0.2 dist/local-v0.0.1" bin/smoke
+	@.ci/terraform dist/local-v0.0.1
