@@ -5106,6 +5106,9 @@ type TenantHealth struct {
 	Endpoints int  `json:"endpoints"`
 	Since     Time `json:"since"`
 
+	// Unknown True if the tenant has no endpoint, no event and no limit, so that its id may be mistyped: a tenant becomes known by its first use, and lists of an unknown one are empty. Absent otherwise.
+	Unknown *bool `json:"unknown,omitempty"`
+
 	// Waiting The waiting deliveries of a tenant.
 	Waiting TenantWaiting `json:"waiting"`
 }

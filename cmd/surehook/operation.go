@@ -172,6 +172,11 @@ func (p *program) command(o operation) *cobra.Command {
 			fmt.Fprintln(p.Err, strings.TrimSpace(o.done+" "+strings.Join(args, " ")))
 			return nil
 		}
+		if o.path == limitsPath && string(answer) == "{}" {
+			if err := knownTenant(c.Context(), api, args[0]); err != nil {
+				return err
+			}
+		}
 		body, _ := c.Flags().GetBool("body")
 		if curl, _ := c.Flags().GetBool("curl"); body || curl {
 			return p.sent(c.Context(), api, s, answer, curl)

@@ -209,6 +209,20 @@ func TestHealth_pipeline(t *testing.T) {
 	}
 }
 
+// A tenant becomes known by its first use. Its health says so before, as its id may be mistyped.
+func TestHealth_unknownTenant(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/"}`)
+	for path, unknown := range map[string]bool{"acme/health": false, "acme/health?search=nobody": false, "acm/health": true, "acmee/health": true} {
+		w := b.do(t, admin, "GET", "/v1/tenants/"+path, "")
+		if got := strings.Contains(w.Body.String(), `"unknown":true`); w.Code != 200 || got != unknown {
+			t.Errorf("GET %s = %d %s; want unknown %t", path, w.Code, w.Body, unknown)
+		}
+	}
+}
+
 func TestHealth_tenant(t *testing.T) {
 	t.Parallel()
 
@@ -241,7 +255,7 @@ func TestHealth_tenant(t *testing.T) {
 			t.Errorf("GET health%s = %d\n%s; want 200\n%s", query, w.Code, w.Body, head+rows+"]}")
 		}
 	}
-	for search, want := range map[string][]string{"CR": {busy}, "/Quiet": {quiet}, "example.com": {busy, quiet}, quiet: {quiet}, "nobody": {}} {
+	for search, want := range map[string][]string{"/quIET": {quiet}, "/Quiet": {quiet}, "example.com": {busy, quiet}, quiet: {quiet}, "nobody": {}} {
 		found := get[struct {
 			Endpoints int
 			Data      []struct {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -32,7 +33,23 @@ func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read health of tenant: %w", err)
 	}
-	return ok(viewTenantHealth(health, limit)), nil
+	v := viewTenantHealth(health, limit)
+	if v.Endpoints == 0 && q.Get("search") == "" {
+		if v.Unknown, err = h.unknown(ctx, c.tenant); err != nil {
+			return reply{}, err
+		}
+	}
+	return ok(v), nil
+}
+
+// unknown reports whether the tenant has no endpoint, no event and no limit: its id may be mistyped. A
+// tenant is not made, it becomes known by its first use, so no read of it is an error. It makes two requests.
+func (h *manage) unknown(ctx context.Context, id hook.TenantID) (bool, error) {
+	found, err := h.Tenants.List(ctx, string(id), page.Request{Limit: 1})
+	if err != nil {
+		return false, fmt.Errorf("look for the tenant: %w", err)
+	}
+	return len(found.Data) == 0 || found.Data[0].ID != id, nil
 }
 
 // conditionView is the condition of an endpoint.
@@ -48,6 +65,7 @@ type conditionView struct {
 type tenantHealthView struct {
 	At        time.Time             `json:"at"`
 	Since     time.Time             `json:"since"`
+	Unknown   bool                  `json:"unknown,omitzero"`
 	Endpoints int                   `json:"endpoints"` // all that match, even those without a row
 	Waiting   waitingView           `json:"waiting"`
 	Data      []endpointSummaryView `json:"data"`

@@ -1625,6 +1625,8 @@ class TenantHealth(TypedDict):
     at: str
     since: str
     """The start of the first hour."""
+    unknown: NotRequired[bool]
+    """True if the tenant has no endpoint, no event and no limit, so that its id may be mistyped: a tenant becomes known by its first use, and lists of an unknown one are empty. Absent otherwise."""
     endpoints: int
     """The number of the endpoints, also of those past the limit."""
     waiting: TenantWaiting

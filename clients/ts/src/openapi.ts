@@ -3883,6 +3883,8 @@ export interface components {
             at: components["schemas"]["Time"];
             /** @description The start of the first hour. */
             since: components["schemas"]["Time"];
+            /** @description True if the tenant has no endpoint, no event and no limit, so that its id may be mistyped: a tenant becomes known by its first use, and lists of an unknown one are empty. Absent otherwise. */
+            unknown?: boolean;
             /** @description The number of the endpoints, also of those past the limit. */
             endpoints: number;
             waiting: components["schemas"]["TenantWaiting"];
