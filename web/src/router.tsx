@@ -53,7 +53,7 @@ const event = createRoute({
   path: '/t/$tenant/events/$event',
   component: Event,
   // An empty text means that all are closed.
-  validateSearch: (search: Search): { delivery?: string } => (typeof search.delivery === 'string' ? { delivery: search.delivery } : {}),
+  validateSearch: (search: Search): { delivery?: string; cursor?: string } => ({ ...texts('cursor')(search), ...(typeof search.delivery === 'string' && { delivery: search.delivery }) }),
 })
 
 const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: needs('admin'), validateSearch: texts('cursor') })
@@ -68,7 +68,7 @@ const newType = createRoute({
     if (!mayChangeTypes()) throw notFound()
   },
 })
-const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints, validateSearch: texts('search', 'all') })
+const endpoints = createRoute({ getParentRoute: () => root, path: '/t/$tenant/endpoints', component: Endpoints, validateSearch: texts('search', 'all', 'signed_by') })
 const newEndpoint = createRoute({ getParentRoute: () => root, path: '/t/$tenant/new-endpoint', component: NewEndpoint, beforeLoad: needs('endpoints:write') })
 const endpoint = createRoute({
   getParentRoute: () => root,

@@ -114,6 +114,21 @@ test('a customer reads what became of events in German', async ({ page, backend,
   await apart(page)
 })
 
+test('a list of endpoints says who still signs by an old secret', async ({ page, backend, receiver, tenant }) => {
+  await backend.endpoint(tenant, { url: receiver.url('/erp'), uid: 'erp' })
+  await backend.endpoint(tenant, { url: receiver.url('/crm'), uid: 'crm' })
+  await backend.call('POST', `/v1/tenants/${tenant}/endpoints/crm/rotate-secret`, { overlap: '24h' })
+  await signIn(page, backend, `/t/${tenant}/endpoints`)
+  await expect(page.locator('tbody tr')).toHaveCount(2)
+  await page.getByRole('combobox', { name: 'Signed by' }).click()
+  await page.getByRole('option', { name: 'An old secret, too' }).click()
+  await expect(page.locator('tbody tr')).toHaveCount(1)
+  await expect(page.locator('tbody')).toContainText('crm')
+  await accessible(page)
+  await page.goto(`${backend.address}/console/t/${tenant}/endpoints?signed_by=old`)
+  await expect(page.getByText('No endpoint matches')).toBeVisible()
+})
+
 test('names of 500 endpoints stand in place of their ids', async ({ page, backend, receiver, tenant }) => {
   test.setTimeout(120_000)
   await backend.call('PUT', `/v1/tenants/${tenant}/limits`, { changes_per_hour: 100_000 })

@@ -1,12 +1,14 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
+import { api, ask } from '../api/client'
 import { type EndpointSummary, nameOf, useTenant, useTenantHealth } from '../api/reads'
 import { compact, duration, percent } from '../format'
 import { lastHours } from '../hours'
 import { may } from '../session'
 import { text } from '../text'
 import { ConditionBadge, ConditionDetail } from '../ui/endpoint'
-import { TextFilter } from '../ui/filters'
+import { SelectFilter, TextFilter } from '../ui/filters'
 import { Table } from '../ui/list'
 import { Card, Page } from '../ui/page'
 import { SparkCell } from '../ui/spark'
@@ -16,11 +18,27 @@ const t = text.endpoints
 
 const most = 500
 
-/** The endpoints of a tenant, the worst first. Reads: every 30 seconds the health of those that match the search. */
+type Signers = 'both' | 'old'
+
+/** The ids of the endpoints that sign so; undefined without a choice. */
+function useSignedBy(tenant: string, by?: string) {
+  const list = useQuery({
+    queryKey: [tenant, 'signed', by],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { signed_by: by as Signers, limit: 100 } } })),
+    enabled: !!by,
+  })
+  return by ? new Set(list.data?.data.map((e) => e.id)) : undefined
+}
+
+/**
+ * The endpoints of a tenant, the worst first. Reads: every 30 seconds the health of those that match the search, and with a
+ * choice of secrets the first hundred endpoints that sign so.
+ */
 export function Endpoints() {
   const tenant = useTenant()
-  const { search, all } = useSearch({ from: '/t/$tenant/endpoints' })
-  const health = useTenantHealth(tenant, search, all ? most : undefined)
+  const { search, all, signed_by: by } = useSearch({ from: '/t/$tenant/endpoints' })
+  const signed = useSignedBy(tenant, by)
+  const health = useTenantHealth(tenant, search, all || by ? most : undefined)
   const create = may('endpoints:write') && (
     <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>
       <Plus size={14} /> {t.create}
@@ -30,22 +48,24 @@ export function Endpoints() {
     <Page title={t.title} lead={t.lead} actions={create}>
       <div className="filters">
         <TextFilter name="search" label={t.search} value={search} placeholder={t.searchFor} />
+        <SelectFilter name="signed_by" label={t.secrets} value={by} options={(['both', 'old'] as const).map((value) => ({ value, label: t.signedBy[value] }))} />
       </div>
       <Card>
         <Data of={health}>
-          {({ data, endpoints }) =>
-            data.length === 0 ? (
-              <Empty title={search ? t.noMatch : t.empty}>
-                <p>{search ? t.noMatchText : t.emptyText}</p>
-                {!search && create}
+          {({ data, endpoints }) => {
+            const shown = signed ? data.filter((e) => signed.has(e.endpoint_id)) : data
+            return shown.length === 0 ? (
+              <Empty title={search || by ? t.noMatch : t.empty}>
+                {!by && <p>{search ? t.noMatchText : t.emptyText}</p>}
+                {!search && !by && create}
               </Empty>
             ) : (
               <>
-                <EndpointTable tenant={tenant} endpoints={data} />
+                <EndpointTable tenant={tenant} endpoints={shown} />
                 {data.length < endpoints && <MoreEndpoints shown={data.length} of={endpoints} />}
               </>
             )
-          }
+          }}
         </Data>
       </Card>
     </Page>

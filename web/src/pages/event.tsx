@@ -13,12 +13,15 @@ import { Button, CopyButton, Id, Select } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { Json } from '../ui/json'
 import { Card, Facts, Page } from '../ui/page'
+import { Pager } from '../ui/pager'
 import { Data, Empty } from '../ui/states'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
 import { DeliveryCard } from './delivery'
 
 const t = text.event
+
+const mostCards = 100
 
 type Read = { event: Schemas['Event']; payload: string }
 
@@ -183,18 +186,25 @@ function Payload({ event, payload }: { event: Schemas['Event']; payload: string 
 }
 
 function Deliveries({ tenant, event }: { tenant: string; event: Schemas['Event'] }) {
-  const { delivery: open } = useSearch({ from: '/t/$tenant/events/$event' })
+  const { delivery: open, cursor } = useSearch({ from: '/t/$tenant/events/$event' })
   const navigate = useNavigate()
   const list = useQuery({
-    queryKey: [tenant, 'event', event.id, 'deliveries'],
+    queryKey: [tenant, 'event', event.id, 'deliveries', cursor],
     queryFn: () =>
-      ask(api().GET('/v1/tenants/{tenant}/events/{event}/deliveries', { params: { path: { tenant, event: event.id }, query: { limit: 100 } } })),
+      ask(api().GET('/v1/tenants/{tenant}/events/{event}/deliveries', { params: { path: { tenant, event: event.id }, query: { limit: mostCards, cursor } } })),
+  })
+  // An address may name a delivery of another page: it comes first.
+  const elsewhere = !!open && !!list.data && !list.data.data.some((d) => d.id === open)
+  const named = useQuery({
+    queryKey: [tenant, 'event', event.id, 'delivery', open],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/deliveries/{delivery}', { params: { path: { tenant, delivery: open ?? '' } } })),
+    enabled: elsewhere,
   })
   return (
     <div className="stack">
       <h2>{t.deliveries}</h2>
       <Data of={list}>
-        {({ data }) =>
+        {({ data, next_cursor: next }) =>
           data.length === 0 ? (
             <Card>
               <Empty title={t.noDeliveries}>
@@ -202,15 +212,18 @@ function Deliveries({ tenant, event }: { tenant: string; event: Schemas['Event']
               </Empty>
             </Card>
           ) : (
-            data.map((d) => (
-              <DeliveryCard
-                key={d.id}
-                tenant={tenant}
-                delivery={d}
-                open={open === undefined ? data.length <= 4 && !d.replayed_as : open === d.id}
-                onOpen={() => void navigate({ to: '.', search: { delivery: open === d.id ? '' : d.id }, replace: true, resetScroll: false })}
-              />
-            ))
+            <>
+              {[...(elsewhere && named.data?.id === open ? [named.data] : []), ...data].map((d) => (
+                <DeliveryCard
+                  key={d.id}
+                  tenant={tenant}
+                  delivery={d}
+                  open={open === undefined ? data.length <= 4 && !d.replayed_as : open === d.id}
+                  onOpen={() => void navigate({ to: '.', search: { cursor, delivery: open === d.id ? '' : d.id }, replace: true, resetScroll: false })}
+                />
+              ))}
+              <Pager cursor={cursor} next={next} />
+            </>
           )
         }
       </Data>

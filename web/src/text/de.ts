@@ -295,7 +295,7 @@ export const words: Part<Words> = {
     dead: (n) => `${count(n)} gescheitert`,
     waiting: (n, complete = true) => `${complete ? '' : 'mindestens '}${n === 1 ? '1 Zustellung wartet' : `${count(n)} Zustellungen warten`}`,
     atRisk: (n) => `${count(n)} ${n === 1 ? 'geht' : 'gehen'} verloren, wenn sich nichts ändert, die erste am`,
-    todo: { paused: 'Setzen Sie den Endpunkt fort, um zu empfangen, was wartet.', disabled: 'Bringen Sie Ihren Server in Ordnung und schalten Sie den Endpunkt ein, um zu empfangen, was wartet.', ...outage('Ihr Server antwortet mit Fehlern: Bringen Sie ihn in Ordnung.', 'Ihr Server ist nicht erreichbar: Prüfen Sie die URL und ob er läuft.', 'Ihr Server antwortet zu spät: Antworten Sie zuerst und arbeiten Sie danach.', 'Was wartet, geht dann von selbst hinaus.') },
+    todo: { refused: 'Ihr Server lehnt diese Anfragen ab. Prüfen Sie nach 401 oder 403 das Geheimnis und die Zugangsdaten; vergleichen Sie sonst ein Ereignis mit dem, was Ihr Server erwartet. Wiederholen Sie dann die Zustellungen.', paused: 'Setzen Sie den Endpunkt fort, um zu empfangen, was wartet.', disabled: 'Bringen Sie Ihren Server in Ordnung und schalten Sie den Endpunkt ein, um zu empfangen, was wartet.', ...outage('Ihr Server antwortet mit Fehlern: Bringen Sie ihn in Ordnung.', 'Ihr Server ist nicht erreichbar: Prüfen Sie die URL und ob er läuft.', 'Ihr Server antwortet zu spät: Antworten Sie zuerst und arbeiten Sie danach.', 'Was wartet, geht dann von selbst hinaus.') },
     which: 'Welche Endpunkte',
     andMore: (n) => `und ${count(n)} weitere`,
     groupNeeds: {
@@ -313,6 +313,8 @@ export const words: Part<Words> = {
     emptyText: 'Ein Endpunkt ist eine URL, die die abonnierten Ereignisse empfängt.',
     search: 'Suche',
     searchFor: 'Alias, Name, URL oder ID',
+    secrets: 'Unterschrieben mit',
+    signedBy: { both: 'Auch mit einem alten Geheimnis', old: 'Nur mit einem alten Geheimnis' },
     noMatch: 'Kein Endpunkt passt',
     noMatchText: 'Gesucht wird ein Teil des Alias, des Namens, der URL oder der ID.',
     shown: (n, all) => `Die ${count(n)} von ${count(all)}, die am meisten Aufmerksamkeit brauchen`,
@@ -327,6 +329,7 @@ export const words: Part<Words> = {
 
   typeStats: {
     title: 'Nach Ereignistyp',
+    within: 'Latenz auf 25 % genau',
     success: 'Erfolg',
     all: (n) => `Alle ${count(n)} zeigen`,
   },
@@ -775,11 +778,6 @@ export const customer: Part<Words> = {
     secretTitle: 'Ihr Signaturgeheimnis',
     dead: 'Gescheitert',
     parked: 'Wartend',
-    circuits: { open: 'Scheitert', half_open: 'Scheitert' },
-    circuitTexts: {
-      open: 'Der Endpunkt scheitert immer wieder, deshalb warten neue Zustellungen. Wir versuchen ihn von selbst wieder.',
-      half_open: 'Der Endpunkt scheiterte immer wieder. Wir versuchen ihn gerade; antwortet er, gehen alle wartenden Zustellungen hinaus.',
-    },
     shedding: (share) => `Der Endpunkt scheitert zu oft, deshalb gehen nur ${share} der neuen Zustellungen hinaus. Die anderen warten, bis er seltener scheitert.`,
     probe: 'Nächster Versuch',
     reset: 'Jetzt versuchen',

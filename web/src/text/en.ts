@@ -417,6 +417,8 @@ export const words = {
     } as Record<string, (n: number, tenant: string) => string>,
     search: 'Search',
     searchFor: 'Alias, name, URL or id',
+    secrets: 'Signed by',
+    signedBy: { both: 'An old secret, too', old: 'An old secret alone' },
     noMatch: 'No endpoint matches',
     noMatchText: 'The search looks for a part of the alias, the name, the URL or the id.',
     shown: (n: number, all: number) => `The ${count(n)} of ${count(all)} that need attention most`,
@@ -474,6 +476,7 @@ export const words = {
 
   typeStats: {
     title: 'By event type',
+    within: 'latency within 25 %',
     success: 'Success',
     all: (n: number) => `Show all ${count(n)}`,
   },
@@ -1071,7 +1074,7 @@ export const customer: Part<Words> = {
     dead: (n) => `${count(n)} failed`,
     waiting: (n, complete = true) => `${complete ? '' : 'at least '}${count(n)} ${n === 1 ? 'event waits' : 'events wait'}`,
     atRisk: (n) => (n === 1 ? '1 expires if nothing changes, on' : `${count(n)} expire if nothing changes, the first on`),
-    todo: { paused: 'Resume the endpoint to receive what waits.', disabled: 'Fix your server, then enable the endpoint to receive what waits.', ...outage('Your server answers with errors: fix it.', 'Your server cannot be reached: check the URL, and that it runs.', 'Your server answers too late: answer first, and work later.', 'What waits is then sent by itself.') },
+    todo: { refused: 'Your server refuses these requests. After 401 or 403, check the secret and the credentials; after others, compare an event with what your server expects. Then replay the deliveries.', paused: 'Resume the endpoint to receive what waits.', disabled: 'Fix your server, then enable the endpoint to receive what waits.', ...outage('Your server answers with errors: fix it.', 'Your server cannot be reached: check the URL, and that it runs.', 'Your server answers too late: answer first, and work later.', 'What waits is then sent by itself.') },
   },
   conditions: { degraded: 'Partly failing', quiet: 'No recent events' },
   overview: {
@@ -1110,13 +1113,9 @@ export const customer: Part<Words> = {
     parked: 'Waiting',
     slowText: 'The endpoint answers slowly: 5 % of the requests take longer than 2 s. Fewer requests are sent at once.',
     warned: (n) => `More than ${n} % of the deliveries failed. Above 50 % the endpoint is disabled.`,
-    circuits: { open: 'Failing', half_open: 'Failing' },
-    circuitTexts: {
-      open: 'The endpoint fails again and again, so new deliveries wait. We try it again by ourselves.',
-      half_open: 'The endpoint failed again and again. We are trying it now; if it answers, all waiting deliveries go out.',
-    },
     shedding: (share) => `The endpoint fails too often, so only ${share} of the new deliveries go out. The others wait until it fails less.`,
     probe: 'Next try',
+    nextProbe: 'the next try',
     reset: 'Try again now',
     resetTitle: 'Try the endpoint again now?',
     resetText: 'All waiting deliveries go out, a few at a time.',
