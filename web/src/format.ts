@@ -6,6 +6,7 @@ const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const short = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
 const share = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
 const exactTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'long' })
+const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
 const clock = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', timeZoneName: 'short' })
 const hours = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
 const days = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
@@ -29,6 +30,8 @@ export const zone = () => clock.formatToParts().find((part) => part.type === 'ti
 export const until = (at: string) => untils.format(new Date(at))
 /** A rate: at most three digits. */
 export const rate = (n: number) => rates.format(n)
+/** A day in UTC, such as 2026-11-29. */
+export const date = (on: string) => dates.format(new Date(on))
 export const moment = (at: string) => clock.format(new Date(at))
 
 /** "14:02" in the last 24 hours, "3 Mar, 14:02" before. */
@@ -59,6 +62,7 @@ export function milliseconds(ms: number): string {
   if (ms < 1000) return inUnit(ms, 'millisecond', 0)
   if (ms < 60_000) return inUnit(ms / 1000, 'second', ms < 10_000 ? 2 : 1)
   if (ms < 3_600_000) return inUnit(ms / 60_000, 'minute', 1)
+  if (ms >= 172_800_000) return inUnit(ms / 86_400_000, 'day', 1, 'long')
   return inUnit(ms / 3_600_000, 'hour', 1)
 }
 

@@ -20,7 +20,7 @@ export type Session = {
    */
   person?: { id: string; name: string; scopes: Scope[]; ends: number; refresh?: string; ended?: true }
   /** Whose API key it is. */
-  caller?: { name: string; scopes: Scope[] }
+  caller?: { id: string; name: string; scopes: Scope[] }
   /** The name of the deployment. */
   environment?: string
   /** Of the key of a portal link: its id, its scopes, and its end by the clock of this machine. */

@@ -14,7 +14,7 @@ export function useTenant(): string {
 }
 
 /** The first 500 endpoints of the tenant, for names and menus. The API reads a hundred in a request. */
-export function useEndpoints(tenant: string) {
+export function useEndpoints(tenant: string, enabled = true) {
   return useQuery({
     queryKey: [tenant, 'endpoints'],
     queryFn: async () => {
@@ -27,13 +27,14 @@ export function useEndpoints(tenant: string) {
       } while (cursor && all.length < 500)
       return all
     },
+    enabled,
     refetchInterval: 60_000,
     staleTime: 30_000,
   })
 }
 
 /** The endpoints as the choices of a menu. */
-export const useEndpointOptions = (tenant: string) => (useEndpoints(tenant).data ?? []).map((e) => ({ value: e.id, label: nameOf(e) }))
+export const useEndpointOptions = (tenant: string, enabled?: boolean) => (useEndpoints(tenant, enabled).data ?? []).map((e) => ({ value: e.id, label: nameOf(e) }))
 
 /** The first hundred event types as suggestions. */
 export const useTypeOptions = () => (useEventTypes().data?.data ?? []).map(({ event_type }) => ({ value: event_type, label: event_type }))
@@ -108,11 +109,10 @@ export function usePipelineStats(query: { by?: 'hour'; group?: 'tenant' }) {
 const sinceDays = (days: number) => (days === 1 ? undefined : new Date(Date.now() - (days * 24 - 1) * 3_600_000).toISOString())
 
 /** The statistics of an endpoint over the days, in one row. Two requests to the table. */
-export function useTotals(tenant: string, endpoint: string, days: number, enabled: boolean) {
+export function useTotals(tenant: string, endpoint: string, days: number) {
   return useQuery({
     queryKey: [tenant, 'totals', endpoint, days],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/stats', { params: { path: { tenant, endpoint }, query: { since: sinceDays(days) } } })),
-    enabled,
     ...chart,
   })
 }

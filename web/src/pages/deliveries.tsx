@@ -45,7 +45,7 @@ export function Deliveries() {
 /** The deliveries of the tenant, or of one endpoint, with the filters of the URL. */
 export function DeliveryList({ tenant, endpoint, probe }: { tenant: string; endpoint?: string; probe?: string }) {
   const search: Search = useSearch({ strict: false })
-  const endpoints = useEndpointOptions(tenant)
+  const endpoints = useEndpointOptions(tenant, !endpoint)
   const types = useTypeOptions()
   const [selection, setSelection] = useState<Selection | null>(null)
   const query = {

@@ -5,8 +5,9 @@ import { type ReactNode, useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import type { Delivery } from '../api/reads'
 import { duration, goDuration, moment } from '../format'
-import { may } from '../session'
+import { isPortal, may } from '../session'
 import { text } from '../text'
+import { By } from '../ui/by'
 import { Button, CopyButton, Id } from '../ui/controls'
 import { curlOf, requestText } from '../ui/curl'
 import { EndpointName, outcome, StateBadge, toneOf } from '../ui/delivery'
@@ -106,7 +107,7 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
       {(d) => (
         <div className="stack">
           <ol className="timeline">
-            <Item tone="calm" at={d.created_at} title={t.acceptedItem} />
+            <Item tone="calm" at={d.created_at} title={t.acceptedItem} note={d.generation > 1 && !d.replayed_as && !byHand.has(d.state) && <Hand of={d.by} />} />
             {d.history.map((a) => (
               <AttemptItem key={a.number} of={a}>
                 <Sent tenant={tenant} event={d.event_id} of={a} />
@@ -267,6 +268,19 @@ function Answer({ body }: { body: string }) {
   )
 }
 
+// The states that a person ends a delivery in. In others, by is who asked for the replay.
+const byHand = new Set(['discarded', 'cancelled'])
+
+/** Who acted; nothing for customers. */
+function Hand({ of }: { of?: string }) {
+  if (!of || isPortal) return null
+  return (
+    <>
+      {t.by} <By id={of} />
+    </>
+  )
+}
+
 /** Where the delivery stands now, and why. */
 function Now({ tenant, of: d }: { tenant: string; of: Schemas['DeliveryDetail'] }) {
   const settled = d.state === 'delivered' && !d.replayed_as
@@ -275,9 +289,9 @@ function Now({ tenant, of: d }: { tenant: string; of: Schemas['DeliveryDetail'] 
       {!settled && d.state !== 'queued' && d.state !== 'retrying' && (
         <Item tone={toneOf(d.state)} at={d.updated_at} title={text.states[d.state]} note={d.reason && text.reasons[d.reason]}>
           {d.state === 'dead' && !d.replayed_as && may('replay') && <p>{t.fix}</p>}
-          {(d.note || d.by) && (
+          {(d.note || (d.by && byHand.has(d.state))) && (
             <p className="soft">
-              {d.note} {d.by && !d.replayed_as && <>({t.by} <code>{d.by}</code>)</>}
+              {d.note} {!d.replayed_as && byHand.has(d.state) && <Hand of={d.by} />}
             </p>
           )}
         </Item>
@@ -290,12 +304,7 @@ function Now({ tenant, of: d }: { tenant: string; of: Schemas['DeliveryDetail'] 
           title={t.replayedBy}
           note={
             <>
-              {d.by && (
-                <>
-                  {t.by} <code>{d.by}</code>{' '}
-                </>
-              )}
-              <Link to={deliveryPath(tenant, d.replayed_as)}>{t.openNext}</Link>
+              <Hand of={d.by} /> <Link to={deliveryPath(tenant, d.replayed_as)}>{t.openNext}</Link>
             </>
           }
         />

@@ -9,6 +9,7 @@ import { ActivityCard, RangeChoice, useActivity } from '../ui/activity'
 import { Button } from '../ui/controls'
 import { outcome } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
+import { Todo } from '../ui/endpoint'
 import { LatencyChart } from '../ui/latency'
 import { Card, Facts, Stat } from '../ui/page'
 import { deliveryPath } from '../ui/paths'
@@ -29,11 +30,11 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
   const health = useEndpointHealth(tenant, e.id)
   const activity = useActivity(tenant, e.id)
   const week = activity.wanted && !activity.refused
-  const totals = useTotals(tenant, e.id, 7, week)
+  const totals = useTotals(tenant, e.id, week ? 7 : 1).data
   return (
     <Data of={health}>
       {(h) => {
-        const w = week ? (totals.data ? (totals.data.data[0] ?? quiet) : undefined) : h.windows['24h']
+        const w = totals && (totals.data[0] ?? quiet)
         return (
           <>
             {(h.slow || h.warned > 0) && (
@@ -51,20 +52,6 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               list={(state) => `/t/${tenant}/deliveries?endpoint=${e.id}&state=${state}`}
               note={h.complete ? undefined : t.lower}
             />
-            {isPortal && h.circuit_state.state !== 'closed' && (
-              <div className="notice bad">
-                <p>
-                  {t.circuitTexts[h.circuit_state.state]}
-                  {h.circuit_state.next_probe_at && (
-                    <>
-                      {' '}
-                      {t.probe}: <Time at={h.circuit_state.next_probe_at} />.
-                    </>
-                  )}
-                </p>
-                <Reset tenant={tenant} id={e.id} />
-              </div>
-            )}
             {isPortal && h.circuit_state.state === 'closed' && h.circuit_state.admits < 1 && <p className="notice warn">{t.shedding(percent(h.circuit_state.admits))}</p>}
             {!h.complete && <p className="soft small">{t.lower}</p>}
             <LatencyChart of={activity.read.data} />
@@ -121,8 +108,10 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
           <code>{failed.last.body || failed.last.error}</code>
         </p>
       )}
+      {isPortal && <Todo of={h.condition} />}
       <div className="row">
         {waiting > 0 && h.circuit_state.state === 'open' && e.status === 'active' && !isPortal && <Probe tenant={tenant} id={e.id} />}
+        {isPortal && h.circuit_state.state !== 'closed' && <Reset tenant={tenant} id={e.id} />}
         {h.backlog?.first_loss_at && <Extend tenant={tenant} of={e} />}
       </div>
     </div>
@@ -295,7 +284,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
           of={[
             [t.opened, c.opened_at && <Time at={c.opened_at} />],
             [t.probe, c.next_probe_at && <Time at={c.next_probe_at} />],
-            [t.cooldown, c.cooldown],
+            [t.cooldown, c.cooldown && duration(c.cooldown)],
             [t.failures, closed && c.failures > 0 ? count(c.failures) : undefined],
             [t.throttledUntil, c.throttled_until && <Time at={c.throttled_until} />],
           ]}
@@ -313,7 +302,7 @@ function Limits({ of: h }: { of: Health }) {
           [t.rate, h.limits.rate_per_second ? `${t.perSecond(h.limits.rate_per_second)}${h.limits.rate_waiting ? `, ${count(h.limits.rate_waiting)} ${t.waiting}` : ''}` : t.unlimited],
           [t.inFlight, h.limits.max_in_flight ? `${count(h.limits.in_flight ?? 0)} / ${count(h.limits.max_in_flight)}` : t.unlimited],
           [t.speed, !isPortal && t.speeds[h.speed]],
-          [t.timeout, !isPortal && h.timeout],
+          [t.timeout, !isPortal && duration(h.timeout)],
         ]}
       />
     </Card>

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
+import { date } from '../format'
 import { session } from '../session'
 import { text } from '../text'
 import { List, Table } from '../ui/list'
@@ -67,11 +68,11 @@ function KeyRow({ of: k }: { of: Schemas['Key'] }) {
           <Id value={k.id} />
         </span>
       </td>
-      <td data-label={t.tenant}>{k.tenant === '*' ? <Badge tone="wait">{t.all}</Badge> : k.tenant}</td>
+      <td data-label={t.tenant}>{k.tenant === '*' ? <Badge tone="calm">{t.all}</Badge> : k.tenant}</td>
       <td data-label={t.scopes}>
         <code>{k.scopes.join(' ')}</code>
       </td>
-      <td data-label={t.used}>{k.last_used_on ?? t.never}</td>
+      <td data-label={t.used}>{k.last_used_on ? date(k.last_used_on) : t.never}</td>
       <td data-label={t.expires}>{k.expires_at ? <Time at={k.expires_at} /> : t.never}</td>
       <td className="end">
         <Confirm

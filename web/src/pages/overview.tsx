@@ -9,7 +9,7 @@ import { hoursByTenant, hourLong, type Part, parts } from '../hours'
 import { isPortal } from '../session'
 import { text } from '../text'
 import { ActivityChart } from '../ui/activity'
-import { ConditionDetail, conditionTones } from '../ui/endpoint'
+import { ConditionDetail, conditionTones, Todo } from '../ui/endpoint'
 import { useFilter } from '../ui/filters'
 import { LatencyChart } from '../ui/latency'
 import { Card, Page, Stat } from '../ui/page'
@@ -241,18 +241,6 @@ function Facts({ of }: { of: ReactNode[] }) {
 
 type EndpointNeedProps = { tenant: string; of: Pick<Schemas['EndpointSummary'], 'endpoint_id' | 'uid' | 'url' | 'condition' | 'dead'>; waiting?: number; risk?: Risk; named?: boolean }
 
-// The cause of dead letters whose advice helps against failures of the class, too. Other classes are retried, and have advice of their own.
-const causes: Record<string, string> = {
-  refused: 'refused', tls: 'tls', redirect: 'redirect', blocked: 'blocked', gone: 'gone', transformation: 'transformation', throttled: 'throttled', token: 'credentials',
-}
-
-/** What a customer does about the condition; nothing if only they know. */
-function todo({ state, class: outcome, status }: Schemas['Condition']): ReactNode {
-  const cause = outcome === 'refused' && (status === 401 || status === 403) ? 'token' : outcome
-  const advice = text.endpoints.todo[cause ?? state] ?? (cause && text.dead.suggestions[causes[cause] ?? ''])
-  return advice && <span className="todo">{advice}</span>
-}
-
 /** An endpoint that needs attention: with its tenant when named. Deaths lead to their causes. */
 export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: EndpointNeedProps) {
   const name = nameOf(e)
@@ -269,7 +257,7 @@ export function EndpointNeed({ tenant, of: e, waiting = 0, risk, named }: Endpoi
       detail={
         <>
           <Facts of={[named && tenant, e.condition.since && <ConditionDetail of={e.condition} />, dead, ...harm(waiting, risk)]} />
-          {isPortal && todo(e.condition)}
+          {isPortal && <Todo of={e.condition} />}
         </>
       }
       to={`/t/${tenant}/endpoints/${e.endpoint_id}`}

@@ -7,6 +7,7 @@ import { count } from '../format'
 import { backOff } from '../poll'
 import { isPortal } from '../session'
 import { text } from '../text'
+import { By } from '../ui/by'
 import { Button, Id } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
 import { Confirm } from '../ui/dialog'
@@ -81,7 +82,7 @@ export function Replays() {
       <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
       <List of={list} cursor={cursor} empty={{ title: t.empty, text: t.emptyText }}>
         {(data) => (
-          <Table columns={[t.id, t.result, t.filter, ...[t.sent, t.delivered, words.deadAgain, t.waiting, t.skipped].map((name) => ({ name, look: 'end' as const })), t.started]}>
+          <Table columns={[t.id, t.result, t.filter, ...[t.sent, t.delivered, words.deadAgain].map((name) => ({ name, look: 'end' as const })), ...[t.waiting, t.skipped].map((name) => ({ name, look: 'end wide' as const })), t.started]}>
             {data.map((job) => (
               <Row key={job.id} tenant={tenant} of={job} />
             ))}
@@ -94,8 +95,8 @@ export function Replays() {
 
 function Row({ tenant, of: job }: { tenant: string; of: Job }) {
   const r = useReplay(tenant, job.id).data
-  const number = (name: string, n: number | undefined, tone?: Tone) => (
-    <td className={`end ${n && tone ? tone : ''}`} data-label={name}>
+  const number = (name: string, n: number | undefined, tone?: Tone, look = '') => (
+    <td className={`end ${n && tone ? tone : ''} ${look}`} data-label={name}>
       {n === undefined ? '–' : count(n)}
     </td>
   )
@@ -111,13 +112,15 @@ function Row({ tenant, of: job }: { tenant: string; of: Job }) {
       </td>
       <td data-label={t.result}>{r ? <Result of={r} /> : <Badge tone="calm">{t.states[job.state]}</Badge>}</td>
       <td data-label={t.filter}>
-        <Filter tenant={tenant} of={job} />
+        <span>
+          <Filter tenant={tenant} of={job} />
+        </span>
       </td>
       {number(t.sent, sends ? (r ?? job).enqueued : undefined)}
       {number(t.delivered, sends ? r?.delivered : undefined, 'good')}
       {number(words.deadAgain, sends ? r?.dead : undefined, 'bad')}
-      {number(t.waiting, sends ? r?.in_progress : undefined, 'wait')}
-      {number(t.skipped, (r ?? job).skipped)}
+      {number(t.waiting, sends ? r?.in_progress : undefined, 'wait', 'wide')}
+      {number(t.skipped, (r ?? job).skipped, undefined, 'wide')}
       <td data-label={t.started}>
         <Time at={job.created_at} />
       </td>
@@ -252,7 +255,7 @@ function Standing({ tenant, of: r }: { tenant: string; of: Progress }) {
             [t.rate, text.endpoint.perSecond(r.rate_per_second)],
             [t.started, <Time at={r.created_at} />],
             [t.ended, r.ended_at && <Time at={r.ended_at} />],
-            [t.by, <code>{r.by}</code>],
+            [t.by, !isPortal && <By id={r.by} />],
           ]}
         />
       </Card>

@@ -96,7 +96,7 @@ function KeyForm() {
       const tenant = caller.tenant === '*' ? (values.tenant ?? '').trim() : caller.tenant
       // A key of all tenants that may not list them needs to know one.
       if (!tenant && !caller.scopes.some((s) => s === 'admin' || s === 'tenants:read')) return setSingle(true)
-      signIn({ key, tenant, caller: { name: caller.name, scopes: caller.scopes }, environment: caller.environment })
+      signIn({ key, tenant, caller: { id: caller.id, name: caller.name, scopes: caller.scopes }, environment: caller.environment })
     } catch (e) {
       const refusal = e as ApiError
       throw new ApiError(refusal.status, { errors: [{ field: 'key', message: failureOf(refusal) }] })

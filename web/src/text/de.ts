@@ -295,7 +295,7 @@ export const words: Part<Words> = {
     dead: (n) => `${count(n)} gescheitert`,
     waiting: (n, complete = true) => `${complete ? '' : 'mindestens '}${n === 1 ? '1 Zustellung wartet' : `${count(n)} Zustellungen warten`}`,
     atRisk: (n) => `${count(n)} ${n === 1 ? 'geht' : 'gehen'} verloren, wenn sich nichts ändert, die erste am`,
-    todo: { refused: 'Ihr Server lehnt diese Anfragen ab. Prüfen Sie nach 401 oder 403 das Geheimnis und die Zugangsdaten; vergleichen Sie sonst ein Ereignis mit dem, was Ihr Server erwartet. Wiederholen Sie dann die Zustellungen.', paused: 'Setzen Sie den Endpunkt fort, um zu empfangen, was wartet.', disabled: 'Bringen Sie Ihren Server in Ordnung und schalten Sie den Endpunkt ein, um zu empfangen, was wartet.', ...outage('Ihr Server antwortet mit Fehlern: Bringen Sie ihn in Ordnung.', 'Ihr Server ist nicht erreichbar: Prüfen Sie die URL und ob er läuft.', 'Ihr Server antwortet zu spät: Antworten Sie zuerst und arbeiten Sie danach.', 'Was wartet, geht dann von selbst hinaus.') },
+    todo: { paused: 'Setzen Sie den Endpunkt fort, um zu empfangen, was wartet.', disabled: 'Bringen Sie Ihren Server in Ordnung und schalten Sie den Endpunkt ein, um zu empfangen, was wartet.', ...outage('Ihr Server antwortet mit Fehlern: Bringen Sie ihn in Ordnung.', 'Ihr Server ist nicht erreichbar: Prüfen Sie die URL und ob er läuft.', 'Ihr Server antwortet zu spät: Antworten Sie zuerst und arbeiten Sie danach.', 'Was wartet, geht dann von selbst hinaus.') },
     which: 'Welche Endpunkte',
     andMore: (n) => `und ${count(n)} weitere`,
     groupNeeds: {

@@ -1074,7 +1074,7 @@ export const customer: Part<Words> = {
     dead: (n) => `${count(n)} failed`,
     waiting: (n, complete = true) => `${complete ? '' : 'at least '}${count(n)} ${n === 1 ? 'event waits' : 'events wait'}`,
     atRisk: (n) => (n === 1 ? '1 expires if nothing changes, on' : `${count(n)} expire if nothing changes, the first on`),
-    todo: { refused: 'Your server refuses these requests. After 401 or 403, check the secret and the credentials; after others, compare an event with what your server expects. Then replay the deliveries.', paused: 'Resume the endpoint to receive what waits.', disabled: 'Fix your server, then enable the endpoint to receive what waits.', ...outage('Your server answers with errors: fix it.', 'Your server cannot be reached: check the URL, and that it runs.', 'Your server answers too late: answer first, and work later.', 'What waits is then sent by itself.') },
+    todo: { paused: 'Resume the endpoint to receive what waits.', disabled: 'Fix your server, then enable the endpoint to receive what waits.', ...outage('Your server answers with errors: fix it.', 'Your server cannot be reached: check the URL, and that it runs.', 'Your server answers too late: answer first, and work later.', 'What waits is then sent by itself.') },
   },
   conditions: { degraded: 'Partly failing', quiet: 'No recent events' },
   overview: {

@@ -53,7 +53,7 @@ export function EndpointName({ tenant, id }: { tenant: string; id: string }) {
 export function LastAnswer({ of: last }: { of?: Schemas['Outcome'] }) {
   if (!last) return <span className="soft">–</span>
   return (
-    <span className={last.class === 'delivered' ? '' : 'bad'} title={last.error}>
+    <span className={`answer ${last.class === 'delivered' ? '' : 'bad'}`} title={last.error}>
       {outcome(last)} <span className="soft number">{duration(last.duration)}</span>
     </span>
   )
@@ -90,13 +90,13 @@ export function DeliveryTable({ tenant, deliveries, endpoint, probe }: TableProp
               </div>
             </td>
           )}
-          <td data-label={t.last}>
+          <td className={d.last ? '' : 'blank'} data-label={t.last}>
             <LastAnswer of={d.last} />
           </td>
           <td className="end labelled" data-label={t.attempts}>
             {count(d.attempts)}
           </td>
-          <td className={`labelled ${d.next_attempt_at || d.gives_up_at ? '' : 'blank'}`} data-label={t.next}>
+          <td className={d.next_attempt_at ? 'labelled' : d.gives_up_at ? '' : 'blank'} data-label={t.next}>
             <div>
               {d.next_attempt_at ? (
                 <Time at={d.next_attempt_at} />

@@ -19,9 +19,9 @@ export function EndpointStatus({ of: e }: { of: Pick<Endpoint, 'status' | 'reaso
 
 const circuitTones: Record<string, Tone> = { open: 'bad', half_open: 'warn' }
 
-/** The state of the circuit. A customer sees it only while the circuit is not closed. */
+/** The state of the circuit, for operators: the condition says it to a customer. */
 export function CircuitBadge({ state }: { state: string }) {
-  if (isPortal) return state === 'closed' ? null : <Badge tone="bad">{text.endpoint.circuits[state] ?? state}</Badge>
+  if (isPortal) return null
   return <Badge tone={circuitTones[state] ?? 'calm'}>{`${text.endpoint.circuit}: ${(text.endpoint.circuits[state] ?? state).toLowerCase()}`}</Badge>
 }
 
@@ -46,6 +46,18 @@ export function ConditionDetail({ of: c }: { of: Condition }) {
       )}
     </>
   )
+}
+
+// The cause of dead letters whose advice helps against failures of the class, too. Other classes are retried, and have advice of their own.
+const causes: Record<string, string> = {
+  refused: 'refused', tls: 'tls', redirect: 'redirect', blocked: 'blocked', gone: 'gone', transformation: 'transformation', throttled: 'throttled', token: 'credentials',
+}
+
+/** What a customer does about the condition; nothing if only they know. */
+export function Todo({ of: { state, class: outcome, status } }: { of: Condition }) {
+  const cause = outcome === 'refused' && (status === 401 || status === 403) ? 'token' : outcome
+  const advice = text.endpoints.todo[cause ?? state] ?? (cause && text.dead.suggestions[causes[cause] ?? ''])
+  return advice ? <span className="todo">{advice}</span> : null
 }
 
 /** The condition of an active endpoint; nothing for another, whose status says enough. */

@@ -119,7 +119,7 @@ export function TimeFilters({ since, until }: { since?: string; until?: string }
   const set = useFilter()
   const last = (hours: number) => set({ since: new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * 3_600_000).toISOString(), until: undefined })
   return (
-    <>
+    <div className="times">
       <div className="field" role="group" aria-label={text.filters.last}>
         <span className="label">{text.filters.last}</span>
         <div className="ranges">
@@ -132,7 +132,7 @@ export function TimeFilters({ since, until }: { since?: string; until?: string }
       </div>
       <TimeFilter name="since" label={text.deliveries.since} value={since} />
       <TimeFilter name="until" label={text.deliveries.until} value={until} />
-    </>
+    </div>
   )
 }
 

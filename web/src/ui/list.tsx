@@ -6,7 +6,7 @@ import { Data, Empty } from './states'
 
 type Page<T> = { data: T[]; next_cursor?: string | null }
 /** The name of a column, at the end of its cells, or left out where there is little room. */
-type Column = string | { name: ReactNode; look: 'end' | 'wide' }
+type Column = string | { name: ReactNode; look: 'end' | 'wide' | 'end wide' }
 
 type ListProps<T> = {
   of: UseQueryResult<Page<T>>

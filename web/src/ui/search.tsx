@@ -1,7 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Search as Magnifier } from 'lucide-react'
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
 import { api, type ApiError, ask, type Schemas } from '../api/client'
 import { session } from '../session'
 import { failureOf, text } from '../text'
@@ -65,7 +65,8 @@ export function Search({ tenant }: { tenant?: string }) {
     setEverywhere(false)
     setOpen(true)
   }
-  useEffect(() => {
+  // Before the button is painted: who sees it may press the keys.
+  useLayoutEffect(() => {
     const press = (e: globalThis.KeyboardEvent) => {
       if (e.key.toLowerCase() !== 'k' || !(e.ctrlKey || e.metaKey) || e.altKey || e.shiftKey) return
       e.preventDefault()

@@ -20,7 +20,7 @@ export function TypeStats({ of: { tenant, endpoint, span, wanted, refused } }: {
   return (
     <Card
       title={t.title}
-      aside={<span className="soft small">{span}</span>}
+      aside={<span className="soft small">{`${span} · ${t.within}`}</span>}
       foot={
         rows.length > shown &&
         !all && (
