@@ -101,7 +101,7 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
 
   await page.getByRole('button', { name: 'Rotate secret' }).click()
   await page.getByRole('combobox', { name: 'The old secret expires after' }).click()
-  await page.getByRole('option', { name: '72 hr' }).click()
+  await page.getByRole('option', { name: '3 days' }).click()
   await accessible(page)
   await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate secret' }).click()
   await expect(page.getByText(/^whsec_/)).toBeVisible()

@@ -69,4 +69,13 @@ test('pages of 500 endpoints and 10,000 deliveries ask and show little', async (
     expect.soft(seen.asked.length, `requests of ${path}: ${seen.asked.join(', ')}`).toBeLessThanOrEqual(requests)
     expect.soft(seen.rows, `rows of ${path}`).toBeLessThanOrEqual(rows)
   }
+
+  // An event says that it has more deliveries, and an address finds one of a later page.
+  type List = { data: { id: string }[]; next_cursor: string }
+  const list = (cursor = '') => backend.call<List>('GET', `/v1${of.replace('/t/', '/tenants/')}/events/${event}/deliveries?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+  const later = (await list((await list()).next_cursor)).data[50]!.id
+  await page.goto(`${backend.address}/console${of}/events/${event}?delivery=${later}`)
+  await expect(page.getByRole('region', { name: later })).toBeVisible()
+  await page.getByRole('link', { name: 'Next page' }).click()
+  await expect(page.getByRole('link', { name: 'First page' })).toBeVisible()
 })

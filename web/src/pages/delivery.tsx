@@ -107,7 +107,7 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
       {(d) => (
         <div className="stack">
           <ol className="timeline">
-            <Item tone="calm" at={d.created_at} title={t.acceptedItem} note={d.generation > 1 && !d.replayed_as && !byHand.has(d.state) && <Hand of={d.by} />} />
+            <Item tone="calm" at={d.created_at} title={t.acceptedItem} note={!isPortal && d.generation > 1 && !d.replayed_as && d.by && !byHand.has(d.state) && <Hand of={d.by} />} />
             {d.history.map((a) => (
               <AttemptItem key={a.number} of={a}>
                 <Sent tenant={tenant} event={d.event_id} of={a} />

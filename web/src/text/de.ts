@@ -775,6 +775,7 @@ export const customer: Part<Words> = {
     emptyText: 'Noch sind keine Ereignistypen beschrieben.',
   },
   endpoint: {
+    says: { quiet: 'Keine Versuche in den letzten 24 Stunden. Senden Sie einen Test, um zu sehen, ob er ankommt' },
     secretTitle: 'Ihr Signaturgeheimnis',
     dead: 'Gescheitert',
     parked: 'Wartend',

@@ -1107,6 +1107,7 @@ export const customer: Part<Words> = {
     emptyText: 'No event types are described yet.',
   },
   endpoint: {
+    says: { quiet: 'No attempts in the last 24 hours. Send a test to see whether it arrives' },
     secretTitle: 'Your signing secret',
     secretText: "Copy this secret now. It won't be shown again. Your server uses it to verify that requests come from us.",
     dead: 'Failed',
