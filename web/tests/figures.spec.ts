@@ -26,15 +26,13 @@ test('bars count a death once, and are as high as their parts', async ({ page, b
 test('the tracks of figures are equally wide, and no duration is 0 ms', async ({ page, backend, receiver, tenant }) => {
   const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
   const latency = { samples: 9, p50: '400µs', p95: '1.2ms', p99: '2.101087s' }
-  await withHealth(page, `/v1/tenants/${tenant}/endpoints/${endpoint}/health`, (h) => ({
-    ...h,
-    windows: {
-      ...h.windows,
-      '24h': { ...h.windows['24h'], attempts: 1_234_571, success_rate: 0.5, latency, mean_delivery_time: '400µs', attempts_by_outcome: { delivered: 1_234_567, unavailable: 3, connect: 1 }, attempts_by_number: [1_234_567, 3, 1] },
-    },
-  }))
+  const totals = { attempts: 1_234_571, success_rate: 0.5, latency, mean_delivery_time: '400µs', attempts_by_outcome: { delivered: 1_234_567, unavailable: 3, connect: 1 }, attempts_by_number: [1_234_567, 3, 1] }
+  await page.route(
+    (url) => url.pathname.endsWith(`/endpoints/${endpoint}/stats`) && !url.searchParams.has('by') && !url.searchParams.has('group'),
+    async (route) => route.fulfill({ json: { ...((await (await route.fetch()).json()) as object), data: [totals] } }),
+  )
   await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}`)
-  const tracks = page.getByRole('meter')
+  const tracks = page.locator('.bars .track')
   await expect(tracks).toHaveCount(6)
   const boxes = await Promise.all([0, 1, 2, 3, 4, 5].map(async (n) => (await tracks.nth(n).boundingBox())!))
   expect(new Set(boxes.map((b) => Math.round(b.width))).size).toBe(1)

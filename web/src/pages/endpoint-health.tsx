@@ -225,7 +225,9 @@ function Bars({ of, total }: { of: { label: string; n: number; good: boolean }[]
       {of.map((b) => (
         <li key={b.label} className={b.good ? 'good' : ''}>
           <span>{b.label}</span>
-          <meter min={0} max={total} value={b.n} aria-label={b.label} />
+          <span className="track" aria-hidden>
+            <span style={{ width: `${(100 * b.n) / total}%` }} />
+          </span>
           <span className="number">{count(b.n)}</span>
         </li>
       ))}
