@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -50,20 +49,10 @@ func (p *program) across(c *cobra.Command, api *client.Client, r client.Call, s 
 		more = found.NextCursor != ""
 		maps.Copy(names, p.endpointNames(c.Context(), api, of.ID)(found.Data))
 		for _, row := range found.Data {
-			rows = append(rows, ofTenant(row, of.ID))
+			rows = append(rows, with("tenant", of.ID, row))
 		}
 	}
 	return p.writeAcross(s, o, rows, names, more, c)
-}
-
-// ofTenant returns the object with its tenant.
-func ofTenant(row json.RawMessage, tenant string) json.RawMessage {
-	name, err := json.Marshal(tenant)
-	body, found := bytes.CutPrefix(row, []byte("{"))
-	if err != nil || !found {
-		return row
-	}
-	return fmt.Appendf(nil, `{"tenant":%s,%s`, name, body)
 }
 
 func (p *program) writeAcross(s settings, o operation, rows []json.RawMessage, names map[string]string, more bool, c *cobra.Command) error {

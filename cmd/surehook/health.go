@@ -111,7 +111,7 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 	fmt.Fprintf(lines, "undeliverable\t%s messages: more than 0 is a fault of Surehook\n", text("queues.undeliverable.visible"))
 	fmt.Fprintf(lines, "circuits\t%s open\n", text("open_circuits"))
 	if !found.Complete {
-		fmt.Fprintln(lines, "\tthese are at least so many: not everything was counted")
+		fmt.Fprintln(lines, "\tat least so many: of more than 500 endpoints, those in trouble or active last are counted; the queue has all")
 	}
 	if err := lines.Flush(); err != nil {
 		return fmt.Errorf("print the health: %w", err)

@@ -79,7 +79,7 @@ func TestOnCall(t *testing.T) {
 	}
 	run("endpoints rotate-secret shop --overlap 24h -t globex")
 	dead := first(`dlv_\S+`, run("deliveries list -t acme --endpoint billing --state dead --limit 1"))
-	began, err := time.Parse(time.RFC3339, first(`opened_at +(\S+)`, run("endpoints health crm -t acme")))
+	began, err := time.Parse(time.RFC3339, first(`"opened_at": "(\S+)"`, run("endpoints health crm -t acme -o json")))
 	if err != nil {
 		t.Fatal(err)
 	}

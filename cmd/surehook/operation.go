@@ -33,6 +33,7 @@ type operation struct {
 	ask          string   // the question before a call with serious effects, with %s for the first argument; --yes answers it
 	mild         bool     // the question is for people alone: without a terminal, the call is made
 	sends        bool     // the answer is a delivery, whose request --body and --curl show
+	view         view     // of the answer, for people; nil: a line for each field
 	cancels      bool     // the question names the endpoint's waiting deliveries, which the call cancels
 }
 
@@ -180,6 +181,9 @@ func (p *program) command(o operation) *cobra.Command {
 		body, _ := c.Flags().GetBool("body")
 		if curl, _ := c.Flags().GetBool("curl"); body || curl {
 			return p.sent(c.Context(), api, s, answer, curl)
+		}
+		if o.view != nil && s.Output != outputJSON {
+			return o.view(c.Context(), p, api, s, args, answer)
 		}
 		return p.show(s, answer)
 	}

@@ -77,7 +77,7 @@ func (p *program) eventOperations() []operation {
 			query: filters("event_type", "idempotency_key", "since", "until"),
 			list:  columns("EVENT=id", "EVENT TYPE=event_type", "KEY=~idempotency_key", "ENDPOINTS=endpoints", "ACCEPTED=accepted_at"),
 		},
-		{use: "get EVENT", short: "Show an event with its payload", method: get, path: eventsPath + "/{event}"},
+		{use: "get EVENT", short: "Show an event with its payload", method: get, path: eventsPath + "/{event}", view: viewEvent},
 		{use: "deliveries EVENT", short: "List the deliveries of an event", method: get, path: eventsPath + "/{event}/deliveries", list: deliveryColumns()},
 		{
 			use: "attempts EVENT", short: "List the attempts of an event", method: get, path: eventsPath + "/{event}/attempts",
@@ -184,7 +184,7 @@ func (p *program) endpointOperations() []operation {
 			},
 			list: columns("ENDPOINT=id", "UID=uid", "URL=~url", "EVENT TYPES=~event_types", "STATUS=status", "REASON=?reason", "VERSION=?version"),
 		},
-		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one},
+		{use: "get ENDPOINT", short: "Show an endpoint with the state of its circuit", method: get, path: one, view: viewEndpoint},
 		{use: "egress", short: "Show the choices for endpoints: regions, fixed addresses for firewalls, private receivers, destinations in AWS, signature profiles", method: get, path: "/v1/tenants/{tenant}/egress"},
 		{
 			use: "preview ENDPOINT", short: "Show the request that the endpoint would get for an event, and whether it would get the event", method: post, path: one + "/preview",
@@ -235,7 +235,7 @@ func (p *program) endpointOperations() []operation {
 			list: columns("CONDITION=condition.state", "SINCE=condition.since", causeColumn, "SUCCESS=success_rate%", "P95=latency_p95",
 				"DEAD=dead", "NAME=~uid|url", "ENDPOINT=endpoint_id"),
 		},
-		{use: "health ENDPOINT", short: "Show rates, percentiles and what waits", method: get, path: one + "/health"},
+		{use: "health ENDPOINT", short: "Show rates, percentiles and what waits", method: get, path: one + "/health", view: viewHealth},
 		{
 			use: "decisions ENDPOINT", short: "List Surehook's decisions about an endpoint", method: get, path: one + "/decisions",
 			list: columns("AT=at", "DECISION=event_type", "REASON=reason", "DELIVERY=delivery_id"),
