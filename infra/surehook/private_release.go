@@ -74,10 +74,19 @@ func networkOf(stack awscdk.Stack) (*network, map[string]*string) {
 	for _, p := range []parameter{
 		{name: "PrivateVpc", about: "The VPC of the sender to private receivers", pattern: `vpc-([0-9a-f]{8}|[0-9a-f]{17})`},
 		{name: "PrivateSubnets", about: "Subnets of that VPC, with commas between", pattern: upTo(mostSubnets, `subnet-([0-9a-f]{8}|[0-9a-f]{17})`)},
-		{name: "PrivateCidrs", about: fmt.Sprintf("Up to %d networks of private receivers, with commas between; empty for none", mostCIDRs), pattern: upTo(mostCIDRs, ipv4CIDR), longest: 80},
-		{name: "PrivateIpv6Cidrs", about: fmt.Sprintf("Up to %d more, of IPv6, for dual-stack subnets", mostIPv6CIDRs), pattern: upTo(mostIPv6CIDRs, ipv6CIDR), never: `(.*,)?fd00:0?ec2:.*`, longest: 90},
+		{
+			name: "PrivateCidrs", about: fmt.Sprintf("Up to %d networks of private receivers, with commas between; empty for none", mostCIDRs), pattern: upTo(mostCIDRs, ipv4CIDR), longest: 80,
+			must: "must be networks within 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10, each /12 or smaller",
+		},
+		{
+			name: "PrivateIpv6Cidrs", about: fmt.Sprintf("Up to %d more, of IPv6, for dual-stack subnets", mostIPv6CIDRs), pattern: upTo(mostIPv6CIDRs, ipv6CIDR), never: `(.*,)?fd00:0?ec2:.*`, longest: 90,
+			must: "must be networks within fc00::/7, each /40 or smaller, in lower case, and without addresses of AWS's own services",
+		},
 		{name: "PrivatePorts", about: fmt.Sprintf("Up to %d ports of private receivers", mostPorts), value: "443", pattern: upTo(mostPorts, portNumber), required: true},
-		{name: "PrivateHosts", about: fmt.Sprintf("Up to %d names, each with all names below it; empty for any", mostHosts), pattern: upTo(mostHosts, hostName), never: awsNames(), longest: 250},
+		{
+			name: "PrivateHosts", about: fmt.Sprintf("Up to %d names, each with all names below it; empty for any", mostHosts), pattern: upTo(mostHosts, hostName), never: awsNames(), longest: 250,
+			must: "must be names in lower case, such as corp.example.com, and none of AWS",
+		},
 		{name: "PrivateTenants", about: fmt.Sprintf("Up to %d tenants whose endpoints may use them; empty for all", mostTenants), pattern: upTo(mostTenants, tenantID), longest: 130},
 		{name: "PrivateCa", about: "PEM of authorities that the receivers' certificates may have, beside the public ones", pattern: `(-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*)+`, longest: maxPrivateCA},
 	} {

@@ -217,6 +217,7 @@ type parameter struct {
 	name, about string
 	pattern     string // of the value; empty for any
 	never       string // a pattern that no value begins with
+	must        string // what the value must be, for the refusal; empty: the refusal has the pattern
 	value       string // the default
 	required    bool   // a value other than an empty one
 	longest     int    // bytes; 0 for maxSetting
@@ -227,6 +228,9 @@ func (p parameter) in(stack awscdk.Stack) *string {
 	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: &p.about, MaxLength: number(cmp.Or(p.longest, maxSetting))}
 	if !p.required || p.value != "" {
 		props.Default = &p.value
+	}
+	if p.must != "" {
+		props.ConstraintDescription = &p.must
 	}
 	begin := "^("
 	if p.never != "" {

@@ -321,6 +321,11 @@ func TestNewRelease_values(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"PrivateCidrs", "PrivateIpv6Cidrs", "PrivateHosts"} {
+		if must, _ := parameters[name]["ConstraintDescription"].(string); !strings.HasPrefix(must, "must be ") {
+			t.Errorf("the refusal of %s says %q; want what it must be", name, must)
+		}
+	}
 	for name, p := range parameters {
 		if _, free := map[string]bool{"PortalName": true, "OidcClientId": true}[name]; p["AllowedPattern"] == nil && !free {
 			t.Errorf("%s takes any value", name)
