@@ -48,7 +48,7 @@ test('a condition that began days ago names day and hour, and dead letters name 
   await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'dead')
   await withHealth(page, `/v1/tenants/${tenant}/endpoints/${endpoint}/health`, (h) => ({ ...h, condition: { ...h.condition, since: '2026-03-03T14:02:00Z' } }))
   await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}`)
-  await expect(page.locator('.verdict')).toHaveText(/Failing since 3 Mar, 14:02: Refused/)
+  await expect(page.locator('.verdict')).toHaveText(/Failing since 3 Mar, 14:02: 400 Refused/)
   await page.goto(`${backend.address}/console/t/${tenant}/dead-letters`)
   const died = page.getByText(/died (on|between)/).first()
   await expect(died).toHaveText(/died on \w+ \d+ \w+, \d\d:\d\d|died between/)

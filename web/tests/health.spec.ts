@@ -167,7 +167,7 @@ test('an endpoint says in one sentence what is wrong, and keeps what waits for l
   for (let i = 0; i < 4; i++) await backend.event(tenant, 'order.paid', { i })
   await expect.poll(async () => (await backend.call<{ backlog?: { at_risk: number } }>('GET', `/v1/tenants/${tenant}/endpoints/${id}/health`)).backlog?.at_risk).toBe(4)
   await signIn(page, backend, `/t/${tenant}/endpoints/${id}`)
-  await expect(page.locator('.verdict')).toContainText(/^Failing since \d\d:\d\d: Unavailable; 4 deliveries wait, the next probe /)
+  await expect(page.locator('.verdict')).toContainText(/^Failing since \d\d:\d\d: 500 Unavailable; 4 deliveries wait, the next probe /)
   await expect(page.getByText('Last answer: 500 Unavailable upstream failed')).toBeVisible()
   await expect(page.locator('.stat', { hasText: 'Success rate' }).locator('.value')).toHaveClass(/bad/)
   await expect(page.getByText('Attempts pass.')).toHaveCount(0)
