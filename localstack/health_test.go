@@ -161,7 +161,7 @@ func (b *bench) wantPipeline(delivered, failed, dead int) {
 
 func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolint:paralleltest // see above
 	b := setup(t)
-	b.endpoint("ops", map[string]any{"event_types": []string{"surehook.*"}})
+	b.endpoint("ops", map[string]any{"event_types": []string{"webhook.*"}})
 	replies := slices.Repeat([]receiver.Reply{receiver.Status(http.StatusOK)}, 14)
 	e := b.endpoint("a", map[string]any{"event_types": []string{"order.*"}}, append(replies, receiver.Status(http.StatusNotFound))...)
 
@@ -192,11 +192,11 @@ func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolin
 	}
 
 	b.wantHistory(e.ID,
-		entry{Type: "surehook.endpoint.disabled", Figures: map[string]float64{"dead_rate": 19.0 / 33, "dead": 19, "settled": 33}},
-		entry{Type: "surehook.endpoint.failing", Figures: map[string]float64{"dead_rate": 11.0 / 25, "dead": 11, "settled": 25}},
-		entry{Type: "surehook.endpoint.failing", Figures: map[string]float64{"dead_rate": 6.0 / 20, "dead": 6, "settled": 20}},
+		entry{Type: "webhook.endpoint.disabled", Figures: map[string]float64{"dead_rate": 19.0 / 33, "dead": 19, "settled": 33}},
+		entry{Type: "webhook.endpoint.failing", Figures: map[string]float64{"dead_rate": 11.0 / 25, "dead": 11, "settled": 25}},
+		entry{Type: "webhook.endpoint.failing", Figures: map[string]float64{"dead_rate": 6.0 / 20, "dead": 6, "settled": 20}},
 	)
-	b.wantNotifications(e.ID, map[string]int{"surehook.delivery.dead": 19, "surehook.endpoint.failing": 2, "surehook.endpoint.disabled": 1})
+	b.wantNotifications(e.ID, map[string]int{"webhook.delivery.dead": 19, "webhook.endpoint.failing": 2, "webhook.endpoint.disabled": 1})
 	var got stack.Endpoint
 	b.call(http.MethodGet, "/endpoints/"+e.ID, nil, http.StatusOK, &got)
 	if got.Status != "disabled" || got.Reason != "failing" {
@@ -208,7 +208,7 @@ func TestAnEndpointWhoseDeliveriesDieIsWarnedAndDisabled(t *testing.T) { //nolin
 func TestASlowEndpointIsFlaggedUntilItIsFastAgain(t *testing.T) { //nolint:paralleltest // see above
 	const samples, wait = 20, 2300 * time.Millisecond
 	b := setup(t)
-	b.endpoint("ops", map[string]any{"event_types": []string{"surehook.endpoint.*"}})
+	b.endpoint("ops", map[string]any{"event_types": []string{"webhook.endpoint.*"}})
 	e := b.endpoint("a", map[string]any{"event_types": []string{"order.*"}}, receiver.Hang(wait))
 	b.postMany(samples)
 	b.awaitHealth(e.ID, samples)
@@ -239,10 +239,10 @@ func TestASlowEndpointIsFlaggedUntilItIsFastAgain(t *testing.T) { //nolint:paral
 		t.Errorf("slow endpoints = %v; want none", listed)
 	}
 	b.wantHistory(e.ID,
-		entry{Type: "surehook.endpoint.recovered", Figures: map[string]float64{"samples": samples + 1000}},
-		entry{Type: "surehook.endpoint.slow", Figures: map[string]float64{"samples": samples}},
+		entry{Type: "webhook.endpoint.recovered", Figures: map[string]float64{"samples": samples + 1000}},
+		entry{Type: "webhook.endpoint.slow", Figures: map[string]float64{"samples": samples}},
 	)
-	b.wantNotifications(e.ID, map[string]int{"surehook.endpoint.slow": 1, "surehook.endpoint.recovered": 1})
+	b.wantNotifications(e.ID, map[string]int{"webhook.endpoint.slow": 1, "webhook.endpoint.recovered": 1})
 }
 
 // age moves the creation and the warning of the endpoint, in its first status, to

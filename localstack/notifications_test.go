@@ -20,7 +20,7 @@ func TestNotificationsAndTestEventsCoalesce(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	ops := b.endpoint("ops", map[string]any{"event_types": []string{"surehook.delivery.dead"}, "coalesce": map[string]any{"window": "1s"}})
+	ops := b.endpoint("ops", map[string]any{"event_types": []string{"webhook.delivery.dead"}, "coalesce": map[string]any{"window": "1s"}})
 	b.endpoint("rejects", map[string]any{"event_types": []string{"order.rejected"}}, receiver.Status(http.StatusNotFound))
 	paused := b.endpoint("paused", map[string]any{"event_types": []string{"order.parked"}, "max_age": "1s"})
 	b.call(http.MethodPost, "/endpoints/"+paused.ID+"/pause", nil, http.StatusOK, nil)
@@ -36,7 +36,7 @@ func TestNotificationsAndTestEventsCoalesce(t *testing.T) {
 	}
 	b.call(http.MethodPost, "/endpoints/"+ops.ID+"/test", nil, http.StatusAccepted, nil)
 
-	want := []string{"surehook.delivery.dead", "surehook.delivery.dead", "webhook.test"}
+	want := []string{"webhook.delivery.dead", "webhook.delivery.dead", "webhook.test"}
 	var got []string
 	b.until("ops gets both deaths and the test event", func() bool {
 		got = nil

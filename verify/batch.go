@@ -9,7 +9,7 @@ import (
 
 // BatchType is the value of the header X-Webhook-Event of a batch: the events of a window,
 // for an endpoint with coalescing.
-const BatchType = "surehook.batch"
+const BatchType = "webhook.batch"
 
 // ErrBatch means that a body is not the document of a batch.
 var ErrBatch = errors.New("the body is not a batch")

@@ -12,7 +12,7 @@ func TestEvents_KeepsThePayloads(t *testing.T) {
 	t.Parallel()
 
 	const payload = `{ "total":  1.0 , "html":"<&>" }`
-	events, err := verify.Events([]byte(`{"type":"surehook.batch","id":"bat_1","events":[` +
+	events, err := verify.Events([]byte(`{"type":"webhook.batch","id":"bat_1","events":[` +
 		`{"id":"evt_1","type":"order.paid","accepted_at":"2026-11-21T09:30:00.000Z","delivery_id":"dlv_1","attempt":2,"payload":` + payload + `},` +
 		`{"id":"evt_2","type":"order.paid","accepted_at":"2026-11-21T09:30:01.000Z","delivery_id":"dlv_2","attempt":1,"payload":null}]}`))
 	if err != nil || len(events) != 2 {
@@ -30,7 +30,7 @@ func TestEvents_KeepsThePayloads(t *testing.T) {
 func TestEvents_OtherBodies(t *testing.T) {
 	t.Parallel()
 
-	for _, body := range []string{``, `[]`, `{}`, `{"type":"surehook.batch","events":[]}`, `{"type":"order.paid","events":[{"id":"evt_1"}]}`} {
+	for _, body := range []string{``, `[]`, `{}`, `{"type":"webhook.batch","events":[]}`, `{"type":"order.paid","events":[{"id":"evt_1"}]}`} {
 		if events, err := verify.Events([]byte(body)); !errors.Is(err, verify.ErrBatch) {
 			t.Errorf("Events(%s) = %v, %v; want ErrBatch", body, events, err)
 		}

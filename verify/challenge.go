@@ -7,7 +7,7 @@ import (
 
 // ChallengeType is the value of the header X-Webhook-Event of a challenge: the request that asks
 // whether the receiver wants an endpoint with its URL.
-const ChallengeType = "surehook.challenge"
+const ChallengeType = "webhook.challenge"
 
 // Challenge returns the body of the answer to a challenge, for a status 2xx; nil for any other
 // request. The header tells a challenge from an event whose payload looks like one. Verify the

@@ -16,13 +16,13 @@ func TestChallenge_answersOnlyChallenges(t *testing.T) {
 	t.Parallel()
 
 	for body, want := range map[string]string{
-		`{"type":"surehook.challenge","timestamp":"2026-11-21T09:30:00.000Z","data":{"challenge":"K7QX"}}`: `{"challenge":"K7QX"}`,
-		`{"type":"order.paid","data":{"challenge":"K7QX"}}`:                                                ``,
-		`{"type":"surehook.challenge","data":{"challenge":1}}`:                                             ``,
-		`{"type":"surehook.challenge","data":{}}`:                                                          ``,
-		`{"challenge":"K7QX"}`: ``,
-		`[]`:                   ``,
-		``:                     ``,
+		`{"type":"webhook.challenge","timestamp":"2026-11-21T09:30:00.000Z","data":{"challenge":"K7QX"}}`: `{"challenge":"K7QX"}`,
+		`{"type":"order.paid","data":{"challenge":"K7QX"}}`:                                               ``,
+		`{"type":"webhook.challenge","data":{"challenge":1}}`:                                             ``,
+		`{"type":"webhook.challenge","data":{}}`:                                                          ``,
+		`{"challenge":"K7QX"}`:                                                                            ``,
+		`[]`:                                                                                              ``,
+		``:                                                                                                ``,
 	} {
 		if got := string(verify.Challenge(http.Header{"X-Webhook-Event": {verify.ChallengeType}}, []byte(body))); got != want {
 			t.Errorf("Challenge(%s) = %s; want %s", body, got, want)
@@ -35,7 +35,7 @@ func TestChallenge_answersOnlyChallenges(t *testing.T) {
 func TestVerifier_Handler_answersChallenges(t *testing.T) {
 	t.Parallel()
 
-	const body = `{"type":"surehook.challenge","data":{"challenge":"K7QX"}}`
+	const body = `{"type":"webhook.challenge","data":{"challenge":"K7QX"}}`
 	v, err := verify.New(secret)
 	if err != nil {
 		t.Fatal(err)

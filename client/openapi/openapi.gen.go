@@ -3127,7 +3127,7 @@ type Decision struct {
 	At         Time        `json:"at"`
 	DeliveryId *DeliveryID `json:"delivery_id,omitempty"`
 
-	// EventType The type of the operational event, such as surehook.endpoint.disabled. New types may be added.
+	// EventType The type of the operational event, such as webhook.endpoint.disabled. New types may be added.
 	EventType string `json:"event_type"`
 
 	// Figures The figures behind the decision, by name. The end of a name says the unit, such as _ms for milliseconds.
@@ -4558,7 +4558,7 @@ type Preview struct {
 	// Secret The secret that signed, the same for all previews.
 	Secret string `json:"secret"`
 
-	// Shape The envelope, the version of the transformation, or surehook.batch.
+	// Shape The envelope, the version of the transformation, or webhook.batch.
 	Shape string `json:"shape"`
 
 	// Subscribed The endpoint gets events of the type.
@@ -6550,7 +6550,7 @@ type ClientInterface interface {
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-	// `surehook.` are reserved for Surehook.
+	// `webhook.` are reserved for Surehook.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6568,7 +6568,7 @@ type ClientInterface interface {
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-	// `surehook.` are reserved for Surehook.
+	// `webhook.` are reserved for Surehook.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8071,7 +8071,7 @@ func (c *Client) ListEvents(ctx context.Context, tenant TenantRef, params *ListE
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-// `surehook.` are reserved for Surehook.
+// `webhook.` are reserved for Surehook.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8099,7 +8099,7 @@ func (c *Client) PostEventWithBody(ctx context.Context, tenant TenantRef, params
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-// `surehook.` are reserved for Surehook.
+// `webhook.` are reserved for Surehook.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -13672,7 +13672,7 @@ type ClientWithResponsesInterface interface {
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-	// `surehook.` are reserved for Surehook.
+	// `webhook.` are reserved for Surehook.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -13690,7 +13690,7 @@ type ClientWithResponsesInterface interface {
 	// header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 	//
 	// Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-	// `surehook.` are reserved for Surehook.
+	// `webhook.` are reserved for Surehook.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18253,7 +18253,7 @@ func (c *ClientWithResponses) ListEventsWithResponse(ctx context.Context, tenant
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-// `surehook.` are reserved for Surehook.
+// `webhook.` are reserved for Surehook.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -18277,7 +18277,7 @@ func (c *ClientWithResponses) PostEventWithBodyWithResponse(ctx context.Context,
 // header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
 //
 // Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-// `surehook.` are reserved for Surehook.
+// `webhook.` are reserved for Surehook.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

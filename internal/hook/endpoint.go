@@ -150,7 +150,7 @@ func Subscribes(patterns []string, eventType string) bool {
 }
 
 // SystemPrefix is the prefix of the types of Surehook's own events.
-const SystemPrefix = "surehook."
+const SystemPrefix = "webhook."
 
 func matches(pattern, eventType string) bool {
 	if pattern == "*" {

@@ -184,7 +184,7 @@ func ValidHeaderValue(s string) bool { return headerValue.MatchString(s) }
 const DeliveryHeader = "X-Webhook-Delivery"
 
 // ChallengeType is the type of the request that asks the receiver of a URL for a proof.
-const ChallengeType = "surehook.challenge"
+const ChallengeType = "webhook.challenge"
 
 // FormatDuration returns a duration with units and without trailing zero units:
 // 90 s is "1m30s", 24 h is "24h".

@@ -386,7 +386,7 @@ func TestEndpoints_test(t *testing.T) {
 
 	b := setup(t)
 	e := b.create(t, `{"url":"https://example.com/","event_types":["order.*"]}`)
-	b.create(t, `{"url":"https://example.org/","event_types":["*","surehook.*"]}`)
+	b.create(t, `{"url":"https://example.org/","event_types":["*","webhook.*"]}`)
 	path := endpoints + "/" + idOf(t, e) + "/test"
 	for body, want := range map[string]string{"": "webhook.test", `{"event_type":"user.created"}`: "webhook.test"} {
 		accepted := get[object](t, b, owner, 202, "POST", path, body)
@@ -402,9 +402,9 @@ func TestEndpoints_test(t *testing.T) {
 		t.Errorf("%d tokens were sent; want 2", n)
 	}
 	for body, want := range map[string]string{
-		`{"event_type":"surehook.x"}`: invalid("event_type", "types that begin with surehook. are made by Surehook only"),
-		`{"event_type":""}`:           invalid("event_type", "must not be empty"),
-		`{"type":"a"}`:                invalid("type", "is not a known field: did you mean event_type?"),
+		`{"event_type":"webhook.x"}`: invalid("event_type", "types that begin with webhook. are made by Surehook only"),
+		`{"event_type":""}`:          invalid("event_type", "must not be empty"),
+		`{"type":"a"}`:               invalid("type", "is not a known field: did you mean event_type?"),
 	} {
 		if w := b.do(t, owner, "POST", path, body); w.Code != 400 || w.Body.String() != want {
 			t.Errorf("POST %s = %d %s; want 400 %s", body, w.Code, w.Body, want)

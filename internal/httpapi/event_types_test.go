@@ -89,7 +89,7 @@ func TestEventTypes_invalid(t *testing.T) {
 		want             []hook.FieldError
 	}{
 		{name: "name", path: "/a%20b", body: `{}`, want: []hook.FieldError{{Field: "event_type", Message: "must be 1 to 128 of A-Z a-z 0-9 _ . : -, and not . or .."}}},
-		{name: "our own", path: "/surehook.test", body: `{}`, want: []hook.FieldError{{Field: "event_type", Message: "types that begin with surehook. are Surehook's own"}}},
+		{name: "our own", path: "/webhook.test", body: `{}`, want: []hook.FieldError{{Field: "event_type", Message: "types that begin with webhook. are Surehook's own"}}},
 		{name: "all at once", path: "/a", body: `{"description":"\n","group":"` + strings.Repeat("g", 65) + `","schema":{"type":"text"},"validation":"maybe","archived":1}`, want: []hook.FieldError{
 			{Field: "archived", Message: "must be true or false"},
 			{Field: "description", Message: "must be at most 1024 bytes without control characters"},

@@ -127,14 +127,14 @@ func TestEvents_batch(t *testing.T) {
 	large := `"` + strings.Repeat("x", hook.MaxPayload-1) + `"`
 	body := `{"events":[
 		{"event_type":"a","payload":1,"idempotency_key":"k1"},
-		{"event_type":"surehook.x","payload":1},
+		{"event_type":"webhook.x","payload":1},
 		{"event_type":"a","payload":` + large + `},
 		{"event_type":"a","payload":1,"idempotency_key":""},
 		{"event_type":"b","payload":null,"idempotency_key":"k2"}]}`
 	w := b.do(t, owner, "POST", eventsURL+"/batch", body)
 	want := fmt.Sprintf(`{"data":[{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes, or its filter leaves the event out"},{"error":%s},{"error":%s},{"error":%s},{"id":%q,"deliveries":0,"duplicate":false,"reason":"no endpoint subscribes, or its filter leaves the event out"}]}`,
 		hook.KeyedEventID("acme", "k1"),
-		invalid("event_type", "types that begin with surehook. are made by Surehook only"),
+		invalid("event_type", "types that begin with webhook. are made by Surehook only"),
 		strings.TrimSuffix(plain(413, "too_large", "the event is too large"), "}")+`,"errors":[{"field":"payload","message":"must be at most 262144 bytes"}]}`,
 		invalid("idempotency_key", "must not be empty"),
 		hook.KeyedEventID("acme", "k2"))

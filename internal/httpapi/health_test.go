@@ -293,8 +293,8 @@ func TestHealth_history(t *testing.T) {
 			t.Fatalf("PutNotice = %v", err)
 		}
 	}
-	want := fmt.Sprintf(`{"data":[{"event_type":"surehook.endpoint.disabled","at":"2026-11-21T09:31:00.000Z","reason":"Gone.","figures":{},"delivery_id":%q},`+
-		`{"event_type":"surehook.endpoint.slow","at":"2026-11-21T09:30:00.000Z","reason":"Slow.","figures":{"p95_ms":2210,"samples":104}}],"next_cursor":null}`, e.dead)
+	want := fmt.Sprintf(`{"data":[{"event_type":"webhook.endpoint.disabled","at":"2026-11-21T09:31:00.000Z","reason":"Gone.","figures":{},"delivery_id":%q},`+
+		`{"event_type":"webhook.endpoint.slow","at":"2026-11-21T09:30:00.000Z","reason":"Slow.","figures":{"p95_ms":2210,"samples":104}}],"next_cursor":null}`, e.dead)
 	if w := e.do(t, reader, "GET", endpoints+"/crm/decisions", ""); w.Code != 200 || w.Body.String() != want {
 		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
 	}

@@ -29,7 +29,7 @@ func FuzzBatchBody(f *testing.F) {
 	const one = `{"event_type":"a","payload":1}`
 	for _, seed := range []string{
 		`{"events":[` + one + `]}`,
-		`{"events":[` + one + `,{"event_type":"surehook.x","payload":null},{"event_type":"b","payload":{"a":[]},"idempotency_key":"k"}]}`,
+		`{"events":[` + one + `,{"event_type":"webhook.x","payload":null},{"event_type":"b","payload":{"a":[]},"idempotency_key":"k"}]}`,
 		`{"events":[{"event_type":"a","payload":1,"idempotency_key":"k"},{"event_type":"a","payload":2,"idempotency_key":"k"}]}`,
 		`{"events":[` + strings.Repeat(one+",", 100) + one + `]}`,
 		`{"events":[]}`, `{"events":null}`, `{"events":[null]}`, `{"events":{}}`, `{"events":[[` + one + `]]}`,
@@ -139,7 +139,7 @@ func FuzzSmallBody(f *testing.F) {
 	f.Add(`{"overlap":"-1s"}`)
 	f.Add(`{"overlap":"168h1ns"}`)
 	f.Add(`{"event_type":"order.paid"}`)
-	f.Add(`{"event_type":"surehook.test"}`)
+	f.Add(`{"event_type":"webhook.test"}`)
 	f.Add(``)
 	f.Add(`null`)
 	f.Fuzz(func(t *testing.T, body string) {

@@ -59,8 +59,8 @@ func TestPreview(t *testing.T) {
 			want: `{"n":1}`, shape: "raw", subscribed: true, matches: false,
 		},
 		{
-			name: "several events", endpoint: url + `,"coalesce":{"window":"5s"}}`, body: `{"event_type":"order.paid","payload":1}`, shape: "surehook.batch", subscribed: true, matches: true,
-			headers: map[string]string{"X-Webhook-Event": "surehook.batch"},
+			name: "several events", endpoint: url + `,"coalesce":{"window":"5s"}}`, body: `{"event_type":"order.paid","payload":1}`, shape: "webhook.batch", subscribed: true, matches: true,
+			headers: map[string]string{"X-Webhook-Event": "webhook.batch"},
 		},
 	}
 	for _, tt := range tests {

@@ -65,8 +65,8 @@ func TestProblems_events(t *testing.T) {
 		},
 		{name: "a bad type", body: `{"event_type":"order paid","payload":1}`, headers: nil, status: 400, want: invalid("event_type", badType)},
 		{
-			name: "a reserved type", body: `{"event_type":"surehook.test","payload":1}`, headers: nil, status: 400,
-			want: invalid("event_type", "types that begin with surehook. are made by Surehook only"),
+			name: "a reserved type", body: `{"event_type":"webhook.test","payload":1}`, headers: nil, status: 400,
+			want: invalid("event_type", "types that begin with webhook. are made by Surehook only"),
 		},
 		{name: "an empty key", body: `{"event_type":"a","payload":1,"idempotency_key":""}`, headers: nil, status: 400, want: invalid("idempotency_key", "must not be empty")},
 		{name: "an empty key header", body: `{"event_type":"a","payload":1}`, headers: []string{"Idempotency-Key: "}, status: 400, want: invalid("idempotency_key", "must not be empty")},

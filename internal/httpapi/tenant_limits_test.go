@@ -139,7 +139,7 @@ func TestTenantLimits_deliveriesPerEvent(t *testing.T) {
 	if w.Code != 403 || w.Body.String() != want {
 		t.Errorf("POST = %d %s; want %s", w.Code, w.Body, want)
 	}
-	got := get[struct{ Data []object }](t, b, owner, 207, "POST", eventsURL+"/batch", `{"events":[{"event_type":"a","payload":1},{"event_type":"surehook.x","payload":1}]}`)
+	got := get[struct{ Data []object }](t, b, owner, 207, "POST", eventsURL+"/batch", `{"events":[{"event_type":"a","payload":1},{"event_type":"webhook.x","payload":1}]}`)
 	if p, _ := got.Data[0]["error"].(object); p["status"] != 403.0 {
 		t.Errorf("POST of a batch = %v; want 403 for the first event", got)
 	}

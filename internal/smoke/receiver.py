@@ -36,7 +36,7 @@ def handler(event, context):
     body = event.get("body", "").encode()
     if event.get("isBase64Encoded"):
         body = base64.b64decode(body)
-    if event["headers"].get("x-webhook-event") == "surehook.challenge":
+    if event["headers"].get("x-webhook-event") == "webhook.challenge":
         return {"statusCode": 200, "body": json.dumps({"challenge": json.loads(body)["data"]["challenge"]})}
     try:
         script = TABLE.update_item(

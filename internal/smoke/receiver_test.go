@@ -114,8 +114,8 @@ func TestReceiver_verifiesAndStoresRequests(t *testing.T) {
 	encoded.Body, encoded.Base64 = base64.StdEncoding.EncodeToString([]byte(posted)), true
 	other.Path, unsigned.Headers, tampered.Body = "/b", map[string]string{}, posted+" "
 	challenge := event{
-		Path: "/new", Body: `{"type":"surehook.challenge","timestamp":"2026-11-27T09:00:00Z","data":{"challenge":"C1"}}`,
-		Headers: map[string]string{"x-webhook-event": "surehook.challenge"},
+		Path: "/new", Body: `{"type":"webhook.challenge","timestamp":"2026-11-27T09:00:00Z","data":{"challenge":"C1"}}`,
+		Headers: map[string]string{"x-webhook-event": "webhook.challenge"},
 	}
 	in := map[string]any{"code": smoke.ReceiverPython, "secret": secret, "events": []event{
 		signed(secret, now), encoded, signed("whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", now), signed(secret, now.Add(-time.Hour)), unsigned, tampered, other, challenge,

@@ -112,7 +112,7 @@ func TestWebhooks_operationalEvent(t *testing.T) {
 	w := newWorld(t)
 	url, requests := sink(t)
 	w.subscribe(fmt.Sprintf(`{"url":"%s/gone"}`, url))
-	w.subscribe(fmt.Sprintf(`{"url":"%s/operator","event_types":["surehook.*"],"envelope":"raw"}`, url))
+	w.subscribe(fmt.Sprintf(`{"url":"%s/operator","event_types":["webhook.*"],"envelope":"raw"}`, url))
 	w.post()
 	seen := 0
 	for seen < 2 { // the endpoint is disabled, and the delivery is dead

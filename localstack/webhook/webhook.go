@@ -12,8 +12,8 @@ import (
 
 // The values of the header X-Webhook-Event of what Surehook itself asks or puts together.
 const (
-	BatchType     = "surehook.batch"
-	ChallengeType = "surehook.challenge"
+	BatchType     = "webhook.batch"
+	ChallengeType = "webhook.challenge"
 )
 
 // Event is an event of a batch.

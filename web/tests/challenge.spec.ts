@@ -45,7 +45,7 @@ test('portal: the form says how to confirm a URL, and what went wrong', async ({
   await page.getByRole('link', { name: 'New endpoint' }).click()
   await expect(page.getByText(notice)).toBeVisible()
   await page.getByRole('button', { name: 'How to confirm' }).click()
-  await expect(page.getByText('"type": "surehook.challenge"')).toBeVisible()
+  await expect(page.getByText('"type": "webhook.challenge"')).toBeVisible()
   await accessible(page)
   await page.getByLabel('URL', { exact: true }).fill(receiver.url('/hook')) // it answers 200 and nothing more
   await page.getByRole('button', { name: 'Create endpoint' }).click()

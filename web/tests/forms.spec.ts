@@ -213,7 +213,7 @@ test('coalescing is set, refused at the field, changed and ended', async ({ page
   const stored = async () => (await backend.call<{ coalesce?: unknown }>('GET', `/v1/tenants/${tenant}/endpoints/crm`)).coalesce
   expect(await stored()).toEqual({ window: '1s', max_events: 10, max_bytes: 262_144 })
   await backend.event(tenant, 'order.paid', { order: 1 })
-  await expect.poll(() => receiver.requests.map((r) => (JSON.parse(r.body) as { type: string }).type)).toEqual(['surehook.batch'])
+  await expect.poll(() => receiver.requests.map((r) => (JSON.parse(r.body) as { type: string }).type)).toEqual(['webhook.batch'])
 
   await page.getByRole('tab', { name: 'Settings' }).click()
   await page.getByLabel('At most in flight').fill('5')

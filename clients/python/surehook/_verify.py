@@ -44,7 +44,7 @@ def _payload(body: str | bytes) -> Any:
 
 def events(batch: Any) -> list[dict[str, Any]]:
     """Returns the events of a verified batch, the oldest first. The id of each event tells repetitions apart."""
-    found = batch.get("events") if isinstance(batch, dict) and batch.get("type") == "surehook.batch" else None
+    found = batch.get("events") if isinstance(batch, dict) and batch.get("type") == "webhook.batch" else None
     if not isinstance(found, list):
         raise ValueError("the payload is not a batch")
     return found

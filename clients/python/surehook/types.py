@@ -622,14 +622,14 @@ class Decision(TypedDict):
     """A decision of Surehook about an endpoint, and the warnings before."""
 
     event_type: str
-    """The type of the operational event, such as surehook.endpoint.disabled. New types may be added."""
+    """The type of the operational event, such as webhook.endpoint.disabled. New types may be added."""
     at: str
     reason: str
     """The reason, in a sentence."""
     figures: dict[str, float]
     """The figures behind the decision, by name. The end of a name says the unit, such as _ms for milliseconds."""
     first_loss_at: NotRequired[str]
-    """When the first waiting delivery is lost; only of surehook.endpoint.at_risk."""
+    """When the first waiting delivery is lost; only of webhook.endpoint.at_risk."""
     delivery_id: NotRequired[str]
     """The delivery behind the decision; absent without a delivery."""
 
@@ -921,7 +921,7 @@ class FoundList(TypedDict):
 class Preview(TypedDict):
     request: PreviewedRequest
     shape: str
-    """The envelope, the version of the transformation, or surehook.batch."""
+    """The envelope, the version of the transformation, or webhook.batch."""
     secret: str
     """The secret that signed, the same for all previews."""
     subscribed: bool

@@ -115,7 +115,7 @@ def test_asyncio_though_five_of_six_requests_fail() -> None:
 
 
 def test_events_of_a_batch() -> None:
-    assert events({"type": "surehook.batch", "events": [{"id": "evt_1"}]}) == [{"id": "evt_1"}]
+    assert events({"type": "webhook.batch", "events": [{"id": "evt_1"}]}) == [{"id": "evt_1"}]
     with pytest.raises(ValueError):
         events({})
 

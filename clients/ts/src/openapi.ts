@@ -111,7 +111,7 @@ export interface paths {
          *     header (W3C Trace Context): the header of the post, or, without a valid header, a trace with the event's own id.
          *
          *     Surehook signs and delivers the exact bytes of the payload, at most 262,144 bytes. Types with the prefix
-         *     `surehook.` are reserved for Surehook.
+         *     `webhook.` are reserved for Surehook.
          */
         post: operations["postEvent"];
         delete?: never;
@@ -1735,7 +1735,7 @@ export interface webhooks {
         put?: never;
         /**
          * Receive an operational event
-         * @description What an endpoint receives with a type of Surehook among its `event_types`, such as `surehook.*`: signed and delivered like any other event.
+         * @description What an endpoint receives with a type of Surehook among its `event_types`, such as `webhook.*`: signed and delivered like any other event.
          *     The stack's SNS topic has the same bodies.
          */
         post: operations["receiveOperationalEvent"];
@@ -1781,7 +1781,7 @@ export interface webhooks {
         /**
          * Confirm an endpoint
          * @description What the receiver of a new endpoint gets, and of another URL of an endpoint, before anything is stored: in deployments with `url_verification` only. `X-Webhook-Event` is
-         *     `surehook.challenge`. The challenge of a new endpoint is signed with its secret: give the secret in the creation, and your receiver can verify the signature before it
+         *     `webhook.challenge`. The challenge of a new endpoint is signed with its secret: give the secret in the creation, and your receiver can verify the signature before it
          *     answers. The challenge of a change has no signature, and no headers of a signature. No challenge has headers or credentials of the endpoint. There is one attempt.
          */
         post: operations["receiveChallenge"];
@@ -2165,7 +2165,7 @@ export interface components {
          */
         Preview: {
             request: components["schemas"]["PreviewedRequest"];
-            /** @description The envelope, the version of the transformation, or surehook.batch. */
+            /** @description The envelope, the version of the transformation, or webhook.batch. */
             shape: string;
             /** @description The secret that signed, the same for all previews. */
             secret: string;
@@ -4215,7 +4215,7 @@ export interface components {
         /**
          * @description A decision of Surehook about an endpoint, and the warnings before.
          * @example {
-         *       "event_type": "surehook.endpoint.slow",
+         *       "event_type": "webhook.endpoint.slow",
          *       "at": "2026-11-21T09:30:00.000Z",
          *       "reason": "Slow: 95 % of 104 answers took up to 2.21s, more than 2s.",
          *       "figures": {
@@ -4226,7 +4226,7 @@ export interface components {
          *     }
          */
         Decision: {
-            /** @description The type of the operational event, such as surehook.endpoint.disabled. New types may be added. */
+            /** @description The type of the operational event, such as webhook.endpoint.disabled. New types may be added. */
             event_type: string;
             at: components["schemas"]["Time"];
             /** @description The reason, in a sentence. */
@@ -4235,7 +4235,7 @@ export interface components {
             figures: {
                 [key: string]: number;
             };
-            /** @description When the first waiting delivery is lost; only of surehook.endpoint.at_risk. */
+            /** @description When the first waiting delivery is lost; only of webhook.endpoint.at_risk. */
             first_loss_at?: components["schemas"]["Time"];
             /** @description The delivery behind the decision; absent without a delivery. */
             delivery_id?: components["schemas"]["DeliveryID"];
@@ -5564,7 +5564,7 @@ export interface operations {
                  *           }
                  *         },
                  *         {
-                 *           "event_type": "surehook.test",
+                 *           "event_type": "webhook.test",
                  *           "payload": "any JSON value"
                  *         }
                  *       ]
@@ -5618,7 +5618,7 @@ export interface operations {
                      *             "errors": [
                      *               {
                      *                 "field": "event_type",
-                     *                 "message": "types that begin with surehook. are made by Surehook only"
+                     *                 "message": "types that begin with webhook. are made by Surehook only"
                      *               }
                      *             ]
                      *           }
@@ -8666,7 +8666,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "event_type": "surehook.circuit.opened",
+                 *       "event_type": "webhook.circuit.opened",
                  *       "at": "2026-11-21T09:30:00.000Z",
                  *       "tenant": "acme",
                  *       "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
@@ -8677,7 +8677,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description surehook.endpoint.slow, .failing, .disabled, .recovered, .at_risk or .certificate_expiring, surehook.circuit.opened or .closed, or surehook.delivery.dead. */
+                    /** @description webhook.endpoint.slow, .failing, .disabled, .recovered, .at_risk or .certificate_expiring, webhook.circuit.opened or .closed, or webhook.delivery.dead. */
                     event_type: string;
                     at: components["schemas"]["Time"];
                     tenant: string;
@@ -8692,7 +8692,7 @@ export interface operations {
                     figures?: {
                         [key: string]: number;
                     };
-                    /** @description When the first waiting delivery is lost; only of surehook.endpoint.at_risk. */
+                    /** @description When the first waiting delivery is lost; only of webhook.endpoint.at_risk. */
                     first_loss_at?: components["schemas"]["Time"];
                 };
             };
@@ -8755,10 +8755,10 @@ export interface operations {
                  */
                 "webhook-signature"?: string;
                 /**
-                 * @description surehook.batch
-                 * @example surehook.batch
+                 * @description webhook.batch
+                 * @example webhook.batch
                  */
-                "X-Webhook-Event": "surehook.batch";
+                "X-Webhook-Event": "webhook.batch";
                 /**
                  * @description The id of the delivery that leads the batch.
                  * @example dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1
@@ -8787,7 +8787,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "type": "surehook.batch",
+                 *       "type": "webhook.batch",
                  *       "id": "bat_4n8k2r7w1q5t9x3z4n8k2r7w1q",
                  *       "events": [
                  *         {
@@ -8807,7 +8807,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @constant */
-                    type: "surehook.batch";
+                    type: "webhook.batch";
                     id: string;
                     events: {
                         id: components["schemas"]["EventID"];
@@ -8944,7 +8944,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "type": "surehook.challenge",
+                 *       "type": "webhook.challenge",
                  *       "timestamp": "2026-11-21T09:30:00.000Z",
                  *       "data": {
                  *         "challenge": "K7QXBN5PZ4M3TWJ2VHDR6YLCAE"
@@ -8953,7 +8953,7 @@ export interface operations {
                  */
                 "application/json": {
                     /** @constant */
-                    type: "surehook.challenge";
+                    type: "webhook.challenge";
                     timestamp: components["schemas"]["Time"];
                     data: {
                         /** @description Random text, for one answer. */

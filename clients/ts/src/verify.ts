@@ -80,6 +80,6 @@ function payload(raw: Uint8Array): unknown {
 /** Returns the events of a verified batch, the oldest first. The id of each event tells repetitions apart. */
 export function events(batch: unknown): Batch["events"] {
   const document = batch as Batch | null;
-  if (document?.type !== "surehook.batch" || !Array.isArray(document.events)) throw new TypeError("the payload is not a batch");
+  if (document?.type !== "webhook.batch" || !Array.isArray(document.events)) throw new TypeError("the payload is not a batch");
   return document.events;
 }

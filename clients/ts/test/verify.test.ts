@@ -56,6 +56,6 @@ test("says that a key is wrong", async () => {
 });
 
 test("reads the events of a batch", () => {
-  assert.deepEqual(events({ type: "surehook.batch", events: [] }), []);
-  for (const wrong of [null, "text", {}, { type: "surehook.batch" }]) assert.throws(() => events(wrong), TypeError);
+  assert.deepEqual(events({ type: "webhook.batch", events: [] }), []);
+  for (const wrong of [null, "text", {}, { type: "webhook.batch" }]) assert.throws(() => events(wrong), TypeError);
 });

@@ -432,7 +432,7 @@ func TestAdmin_Sample(t *testing.T) {
 	if sample, err = b.Sample(t.Context(), tenant, string(e.ID), "order.paid", nil); err != nil || sample.Type != "webhook.test" {
 		t.Errorf("Sample(order.paid) = %s, %v; want webhook.test", sample.Type, err)
 	}
-	for _, eventType := range []string{"surehook.endpoint.disabled", "a b"} {
+	for _, eventType := range []string{"webhook.endpoint.disabled", "a b"} {
 		if _, err := b.Sample(t.Context(), tenant, string(e.ID), eventType, nil); !slices.Equal(fieldsOf(t, err), []string{"event_type"}) {
 			t.Errorf("Sample(%q) = %v; want the field event_type", eventType, err)
 		}

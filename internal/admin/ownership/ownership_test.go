@@ -103,7 +103,7 @@ func TestProver_Prove(t *testing.T) {
 		{name: "another challenge", status: 200, answer: `{"challenge":"x"}`, want: "the endpoint answered 200 " + expects},
 		{name: "a challenge that is longer", status: 200, answer: `{"challenge":"CHALLENGEx"}`, want: "the endpoint answered 200 " + expects},
 		{name: "a number", status: 200, answer: `{"challenge":1}`, want: "the endpoint answered 200 " + expects},
-		{name: "the request itself", status: 200, answer: `{"type":"surehook.challenge","data":{"challenge":"CHALLENGE"}}`, want: "the endpoint answered 200 " + expects},
+		{name: "the request itself", status: 200, answer: `{"type":"webhook.challenge","data":{"challenge":"CHALLENGE"}}`, want: "the endpoint answered 200 " + expects},
 		{name: "the bare text", status: 200, answer: `CHALLENGE`, want: "the endpoint answered 200 " + expects},
 		{name: "nothing", status: 204, want: "the endpoint answered 204 " + expects},
 		{name: "the challenge after the bytes that are read", status: 200, answer: `{"a":"` + strings.Repeat("x", 1000) + `","challenge":"CHALLENGE"}`, want: "the endpoint answered 200 " + expects},

@@ -302,7 +302,7 @@ func TestStore_PutNotification_WritesAnItemByTimeAndKeyFor90Days(t *testing.T) {
 		"TableName": "table",
 		"Item": map[string]any{
 			"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("history#2026-01-02T03:04:05.678Z#slow/1"),
-			"type": s("surehook.endpoint.slow"), "tenant": s("acme"), "id": s("ep_0123456789abcdef"), "at": n("1767323045678"),
+			"type": s("webhook.endpoint.slow"), "tenant": s("acme"), "id": s("ep_0123456789abcdef"), "at": n("1767323045678"),
 			"reason": s("slow"), "figures": map[string]any{"M": map[string]any{"p95_ms": n("2500.5")}}, "notification_key": s("slow/1"),
 			"expires_at": n("1775099045"),
 		},

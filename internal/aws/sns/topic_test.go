@@ -63,7 +63,7 @@ func TestTopic_Publish_SendsTheMessageWithItsType(t *testing.T) {
 	t.Parallel()
 
 	topic, fake := setup(t)
-	const message = `{"type":"surehook.endpoint.disabled","reason":"50 % & more – gave up"}`
+	const message = `{"type":"webhook.endpoint.disabled","reason":"50 % & more – gave up"}`
 	if err := topic.Publish(t.Context(), hook.NotificationDisabled, []byte(message)); err != nil {
 		t.Fatalf("Publish() = %v; want nil", err)
 	}
@@ -71,11 +71,11 @@ func TestTopic_Publish_SendsTheMessageWithItsType(t *testing.T) {
 		"Action":                         {"Publish"},
 		"Version":                        {"2010-03-31"},
 		"TopicArn":                       {arn},
-		"Subject":                        {"surehook.endpoint.disabled"},
+		"Subject":                        {"webhook.endpoint.disabled"},
 		"Message":                        {message},
 		"MessageAttributes.entry.1.Name": {"type"},
 		"MessageAttributes.entry.1.Value.DataType":    {"String"},
-		"MessageAttributes.entry.1.Value.StringValue": {"surehook.endpoint.disabled"},
+		"MessageAttributes.entry.1.Value.StringValue": {"webhook.endpoint.disabled"},
 	}}
 	if diff := cmp.Diff(want, fake.asked); diff != "" {
 		t.Errorf("Publish() sent (-want +got):\n%s", diff)

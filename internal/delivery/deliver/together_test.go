@@ -74,7 +74,7 @@ func parseDocument(t *testing.T, e *hook.Event) (d document) {
 	if err := json.Unmarshal(e.Payload, &d); err != nil {
 		t.Fatalf("the body %s: %v", e.Payload, err)
 	}
-	if d.ID != string(e.ID) || d.Type != "surehook.batch" || e.Type != d.Type {
+	if d.ID != string(e.ID) || d.Type != "webhook.batch" || e.Type != d.Type {
 		t.Errorf("request %s of type %s has the document %s of type %s", e.ID, e.Type, d.ID, d.Type)
 	}
 	return d

@@ -78,8 +78,8 @@ func TestAcceptOurs_AsksTheFilters(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	w.filtered(`{"type":["order.paid"]}`, "*", "surehook.*")
-	result, err := w.acceptor.AcceptOurs(t.Context(), "acme", "surehook.circuit.opened", []byte(`{}`), "key")
+	w.filtered(`{"type":["order.paid"]}`, "*", "webhook.*")
+	result, err := w.acceptor.AcceptOurs(t.Context(), "acme", "webhook.circuit.opened", []byte(`{}`), "key")
 	if err != nil || result.ID != "" {
 		t.Errorf("AcceptOurs() = %+v, %v; want no event", result, err)
 	}

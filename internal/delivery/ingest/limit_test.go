@@ -202,8 +202,8 @@ func TestAccept_limitsOfOurs(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	e := w.endpoint("acme", "surehook.*")
-	w.endpoint("acme", "surehook.*")
+	e := w.endpoint("acme", "webhook.*")
+	w.endpoint("acme", "webhook.*")
 	w.limit(hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1})
 	if _, err := w.acceptor.AcceptFor(t.Context(), e, "webhook.test", []byte(`{}`), false); err != nil {
 		t.Fatal(err)

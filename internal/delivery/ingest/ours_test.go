@@ -21,12 +21,12 @@ func TestAcceptOurs_ReachesOnlyExplicitSubscribers(t *testing.T) {
 		types []string
 		want  int
 	}{
-		{name: "all of ours", types: []string{"surehook.*"}, want: 1},
-		{name: "some of ours", types: []string{"surehook.endpoint.*"}, want: 1},
+		{name: "all of ours", types: []string{"webhook.*"}, want: 1},
+		{name: "some of ours", types: []string{"webhook.endpoint.*"}, want: 1},
 		{name: "the type itself", types: []string{failing}, want: 1},
-		{name: "ours and any other", types: []string{"*", "surehook.*"}, want: 1},
+		{name: "ours and any other", types: []string{"*", "webhook.*"}, want: 1},
 		{name: "any type is none of ours", types: []string{"*"}, want: 0},
-		{name: "others of ours", types: []string{"surehook.circuit.*"}, want: 0},
+		{name: "others of ours", types: []string{"webhook.circuit.*"}, want: 0},
 		{name: "something else", types: []string{"order.*"}, want: 0},
 	}
 	for _, tt := range tests {
@@ -35,7 +35,7 @@ func TestAcceptOurs_ReachesOnlyExplicitSubscribers(t *testing.T) {
 
 			w := setup(t)
 			e := w.endpoint("acme", tt.types...)
-			w.endpoint("other", "surehook.*")
+			w.endpoint("other", "webhook.*")
 			result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
 			if err != nil || result.Deliveries != tt.want || result.Duplicate {
 				t.Fatalf("AcceptOurs() to %v = %+v, %v; want %d deliveries", tt.types, result, err, tt.want)
@@ -52,7 +52,7 @@ func TestAcceptOurs_StoresTheEventAsItIs(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	w.endpoint("acme", "surehook.*")
+	w.endpoint("acme", "webhook.*")
 	result, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{"a": 1}`), "k")
 	if err != nil {
 		t.Fatal(err)
@@ -110,8 +110,8 @@ func TestAcceptOurs_OncePerKey(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
-			w.endpoint("acme", "surehook.*")
-			w.endpoint("other", "surehook.*")
+			w.endpoint("acme", "webhook.*")
+			w.endpoint("other", "webhook.*")
 			first, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
 			if err != nil || len(w.tasks()) != 1 {
 				t.Fatalf("AcceptOurs() = %+v, %v; want one task", first, err)
@@ -143,7 +143,7 @@ func TestAcceptOurs_NoKeyOfACallerIsOurs(t *testing.T) {
 			t.Parallel()
 
 			w := setup(t)
-			w.endpoint("acme", "surehook.*", "*")
+			w.endpoint("acme", "webhook.*", "*")
 			theirs, theirErr := w.acceptor.Accept(t.Context(), "acme", paid(key))
 			ours, err := w.acceptor.AcceptOurs(t.Context(), "acme", failing, []byte(`{}`), "k")
 			if err != nil || ours.Duplicate || ours.ID == theirs.ID {

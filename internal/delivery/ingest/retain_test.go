@@ -40,7 +40,7 @@ func TestAccept_RetainForOfTheTenant(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	e := w.endpoint("acme", "*", "surehook.*")
+	e := w.endpoint("acme", "*", "webhook.*")
 	before := w.accept(w.acceptor.Accept(t.Context(), "acme", paid("before")))
 	w.limit(hook.TenantLimits{RetainFor: 30 * day})
 	w.expires(before, 90*day)
@@ -51,7 +51,7 @@ func TestAccept_RetainForOfTheTenant(t *testing.T) {
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "acme", longer)), 30*day)
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "acme", shorter)), 28*day)
 	w.expires(w.accept(w.acceptor.AcceptFor(t.Context(), e, "test", []byte("1"), false)), 30*day)
-	w.expires(w.accept(w.acceptor.AcceptOurs(t.Context(), "acme", "surehook.endpoint.disabled", []byte("1"), "k")), 30*day)
+	w.expires(w.accept(w.acceptor.AcceptOurs(t.Context(), "acme", "webhook.endpoint.disabled", []byte("1"), "k")), 30*day)
 	w.expires(w.accept(w.acceptor.Accept(t.Context(), "other", paid("plain"))), 90*day)
 
 	again := w.accept(w.acceptor.Accept(t.Context(), "acme", paid("shorter"))) // the first post's retention stays

@@ -272,7 +272,7 @@ func TestAccept_typesOfOurs(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	e := w.endpoint("acme", "surehook.*")
+	e := w.endpoint("acme", "webhook.*")
 	w.checked(hook.ValidationReject)
 	if _, err := w.acceptor.AcceptFor(t.Context(), e, "order.paid", []byte(`{}`), false); err != nil {
 		t.Errorf("AcceptFor() = %v; want an accepted event", err)

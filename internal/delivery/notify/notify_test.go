@@ -85,7 +85,7 @@ func dead(t *testing.T) hook.Notification {
 func TestNotify_NotifiesAllInOrder(t *testing.T) {
 	t.Parallel()
 
-	const posted = "tenant acme surehook.circuit.opened k"
+	const posted = "tenant acme webhook.circuit.opened k"
 	conflict := hook.Conflict("another body")
 	tests := []struct {
 		name         string
@@ -95,13 +95,13 @@ func TestNotify_NotifiesAllInOrder(t *testing.T) {
 		want         []string
 		ok           bool
 	}{
-		{name: "all recipients", notification: opened(), which: "", fails: nil, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
-		{name: "a dead delivery is not in the history of the endpoint", notification: dead(t), which: "", fails: nil, want: []string{"tenant acme surehook.delivery.dead k", "topic surehook.delivery.dead"}, ok: true},
-		{name: "the notification was posted before, and erased", notification: opened(), which: "tenant", fails: conflict, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: true},
+		{name: "all recipients", notification: opened(), which: "", fails: nil, want: []string{"history k", posted, "topic webhook.circuit.opened"}, ok: true},
+		{name: "a dead delivery is not in the history of the endpoint", notification: dead(t), which: "", fails: nil, want: []string{"tenant acme webhook.delivery.dead k", "topic webhook.delivery.dead"}, ok: true},
+		{name: "the notification was posted before, and erased", notification: opened(), which: "tenant", fails: conflict, want: []string{"history k", posted, "topic webhook.circuit.opened"}, ok: true},
 		{name: "the history fails", notification: opened(), which: "history", fails: errNo, want: []string{"history k"}, ok: false},
 		{name: "the history conflicts", notification: opened(), which: "history", fails: conflict, want: []string{"history k"}, ok: false},
 		{name: "the post fails", notification: opened(), which: "tenant", fails: errNo, want: []string{"history k", posted}, ok: false},
-		{name: "the topic fails", notification: opened(), which: "topic", fails: errNo, want: []string{"history k", posted, "topic surehook.circuit.opened"}, ok: false},
+		{name: "the topic fails", notification: opened(), which: "topic", fails: errNo, want: []string{"history k", posted, "topic webhook.circuit.opened"}, ok: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,10 +136,10 @@ func TestNotify_SendsSameDocumentToTenantAndOperators(t *testing.T) {
 		notification hook.Notification
 		want         string
 	}{
-		{notification: opened(), want: fmt.Sprintf(head, "surehook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
-		{notification: atRisk, want: fmt.Sprintf(head, "surehook.endpoint.at_risk") +
+		{notification: opened(), want: fmt.Sprintf(head, "webhook.circuit.opened") + `"reason":"It keeps failing.","figures":{"failures":5}}`},
+		{notification: atRisk, want: fmt.Sprintf(head, "webhook.endpoint.at_risk") +
 			`"reason":"It keeps failing.","figures":{"at_risk":218},"first_loss_at":"2026-03-04T06:06:07.891Z"}`},
-		{notification: about, want: fmt.Sprintf(head, "surehook.delivery.dead") +
+		{notification: about, want: fmt.Sprintf(head, "webhook.delivery.dead") +
 			fmt.Sprintf(`"delivery_id":%q,"event_id":%q,"reason":"It keeps failing.","figures":{"failures":5}}`, about.Delivery, about.Delivery.Event)},
 	}
 	for _, tt := range tests {
@@ -169,9 +169,9 @@ func TestNotify_WritesOneLine(t *testing.T) {
 		want         map[string]any
 		metrics      bool
 	}{
-		{name: "an opened circuit counts", notification: opened(), want: map[string]any{"type": "surehook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
-		{name: "an endpoint at risk counts", notification: atRisk, want: map[string]any{"type": "surehook.endpoint.at_risk", "endpoints_at_risk": 1.0, "environment": "test"}, metrics: true},
-		{name: "a dead delivery does not count: function deliver counts it", notification: about, want: map[string]any{"type": "surehook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
+		{name: "an opened circuit counts", notification: opened(), want: map[string]any{"type": "webhook.circuit.opened", "circuits_opened": 1.0, "environment": "test"}, metrics: true},
+		{name: "an endpoint at risk counts", notification: atRisk, want: map[string]any{"type": "webhook.endpoint.at_risk", "endpoints_at_risk": 1.0, "environment": "test"}, metrics: true},
+		{name: "a dead delivery does not count: function deliver counts it", notification: about, want: map[string]any{"type": "webhook.delivery.dead", "delivery_id": about.Delivery.String()}, metrics: false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -213,9 +213,9 @@ func TestNotify_PostsOnceToSubscribers(t *testing.T) {
 		posted  int
 		history int
 	}{
-		{name: "an endpoint subscribed to all system events", types: []string{"surehook.*"}, posted: 1, history: 1},
-		{name: "an endpoint subscribed to the type", types: []string{"order.*", "surehook.circuit.opened"}, posted: 1, history: 1},
-		{name: "an endpoint subscribed to other types", types: []string{"surehook.delivery.dead", "order.*"}, posted: 0, history: 1},
+		{name: "an endpoint subscribed to all system events", types: []string{"webhook.*"}, posted: 1, history: 1},
+		{name: "an endpoint subscribed to the type", types: []string{"order.*", "webhook.circuit.opened"}, posted: 1, history: 1},
+		{name: "an endpoint subscribed to other types", types: []string{"webhook.delivery.dead", "order.*"}, posted: 0, history: 1},
 		{name: "no endpoint", types: nil, posted: 0, history: 1},
 	}
 	for _, tt := range tests {

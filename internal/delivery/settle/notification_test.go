@@ -55,7 +55,7 @@ func TestCompletion_CompleteWithoutTheNotification(t *testing.T) {
 	}
 	delete(line, "time")
 	want := map[string]any{
-		"level": "ERROR", "msg": "notification.failed", "type": "surehook.delivery.dead", "tenant": "acme",
+		"level": "ERROR", "msg": "notification.failed", "type": "webhook.delivery.dead", "tenant": "acme",
 		"endpoint_id": "ep_0123456789abcdef", "delivery_id": d.ID.String(), "error": "the topic is gone",
 	}
 	if diff := cmp.Diff(want, line); diff != "" {

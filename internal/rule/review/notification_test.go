@@ -39,12 +39,12 @@ func TestJudge_notificationsHaveAllFigures(t *testing.T) {
 		{
 			Type: hook.NotificationSlow, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
 			Reason: "Slow: 95 % of the last 20 attempts took at most 5.71s, more than 5s: fewer failures in a row open its circuit; an attempt now ends after 17.14s.",
-			Key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			Key:    "webhook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
 			Type: hook.NotificationFailing, Tenant: "acme", Endpoint: "ep_a", At: now, Figures: figures,
 			Reason: "Failing: 6 of the last 20 deliveries died (30 %), more than 25 %; a later review disables the endpoint above 50 %, if no delivery succeeds.",
-			Key:    "surehook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
+			Key:    "webhook.endpoint.failing/ep_a/25/2026-03-04T12:30Z",
 		},
 	}
 	if diff := cmp.Diff(want, got.Notifications); diff != "" {
@@ -63,37 +63,37 @@ func TestJudge_reasons(t *testing.T) {
 		{
 			name: "slow only", facts: facts(review.Flags{}, answered(100, 3*time.Second)),
 			reason: "Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.",
-			key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			key:    "webhook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
 			name: "slow with a short timeout of the endpoint", facts: facts(review.Flags{}, answered(100, 10*time.Second)),
 			reason: "Slow: 95 % of the last 100 attempts took at most 10.41s, more than 5s: fewer failures in a row open its circuit.",
-			key:    "surehook.endpoint.slow/ep_a/2026-03-04T12:30Z",
+			key:    "webhook.endpoint.slow/ep_a/2026-03-04T12:30Z",
 		},
 		{
 			name: "failing", facts: facts(warned(25), settled(4091, 10000)),
 			reason: "Failing: 4091 of the last 10000 deliveries died (40.9 %), more than 40 %; a later review disables the endpoint above 50 %, if no delivery succeeds.",
-			key:    "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
+			key:    "webhook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
 		},
 		{
 			name: "failing with auto_disable off", facts: manual(facts(warned(25), settled(20, 20))),
 			reason: "Failing: 20 of the last 20 deliveries died (100 %), more than 40 %; auto_disable is off, so the endpoint stays active.",
-			key:    "surehook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
+			key:    "webhook.endpoint.failing/ep_a/40/2026-03-04T12:30Z",
 		},
 		{
 			name: "disabled", facts: earlier(facts(warned(40), settled(2, 2)), settled(18, 28)),
 			reason: "Disabled: 20 of the last 30 deliveries died (66.7 %), more than 50 %, and none has succeeded since 11:00 UTC.",
-			key:    "surehook.endpoint.disabled/ep_a/7",
+			key:    "webhook.endpoint.disabled/ep_a/7",
 		},
 		{
 			name: "not slow", facts: facts(review.Flags{Slow: true}, answered(20, 0)),
 			reason: "Recovered: 95 % of the last 20 attempts took at most 1ms, not more than 2s.",
-			key:    "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+			key:    "webhook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 		{
 			name: "not slow and not failing", facts: facts(review.Flags{Slow: true, Warned: 40, WarnedAt: warned(40).WarnedAt}, answered(20, time.Second), settled(0, 20)),
 			reason: "Recovered: 95 % of the last 20 attempts took at most 1.04s, not more than 2s; and 0 of the last 20 deliveries died (0 %), less than 25 %.",
-			key:    "surehook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
+			key:    "webhook.endpoint.recovered/ep_a/2026-03-04T12:30Z",
 		},
 	}
 	for _, tt := range tests {

@@ -87,6 +87,6 @@ func ExampleJudge() {
 	}
 	// Output:
 	// true false
-	// surehook.endpoint.slow
+	// webhook.endpoint.slow
 	// Slow: 95 % of the last 100 attempts took at most 3.13s, more than 2s; an attempt now ends after 9.4s.
 }

@@ -291,7 +291,7 @@ function Challenge() {
 }
 
 const challenge = `POST
-{"type": "surehook.challenge", "timestamp": "2026-11-21T09:30:00.000Z", "data": {"challenge": "K7QX…"}}
+{"type": "webhook.challenge", "timestamp": "2026-11-21T09:30:00.000Z", "data": {"challenge": "K7QX…"}}
 
 200 OK
 {"challenge": "K7QX…"}`

@@ -18,7 +18,7 @@ type Decision = Schemas['Decision']
 type Entry = { at: string } & ({ change: Change } | { decision: Decision })
 
 function nameOf(type: string): string {
-  const short = type.replace(/^surehook\./, '')
+  const short = type.replace(/^webhook\./, '')
   return t.decisions[short] ?? short
 }
 

@@ -621,13 +621,13 @@ export const words = {
     decisions: {
       'endpoint.slow': 'Slow',
       'endpoint.failing': 'Many deliveries died',
-      'endpoint.disabled': 'Disabled by Surehook',
+      'endpoint.disabled': 'Disabled automatically',
       'endpoint.recovered': 'Recovered',
       'endpoint.certificate_expiring': 'The client certificate expires soon',
       'circuit.opened': 'The circuit opened',
       'circuit.closed': 'The circuit closed',
       'delivery.dead': 'A delivery died',
-    } as Record<string, string>, // by type without "surehook."
+    } as Record<string, string>, // by type without "webhook."
     lower: 'The counts are lower bounds.',
     limits: 'Limits',
     backlog: {
