@@ -142,6 +142,34 @@ func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
 	}
 }
 
+// The time for what the gate may not have said does not bring the check of a probe forward: it would
+// send a second task. The check tells the owner.
+func TestTick_AnnouncesAfterAProbe(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Second })
+	w.park(e, ages(1)...)
+	w.fail5(e, faults{lost: true})
+	for _, at := range []struct {
+		pass        time.Duration
+		tasks, told int
+	}{{20 * time.Second, 1, 0}, {20 * time.Second, 0, 0}, {25 * time.Second, 0, 0}, {15 * time.Second, 1, 1}} {
+		w.Clock.Pass(at.pass)
+		if err := w.Breaker().Tick(w.Context()); err != nil {
+			t.Fatal(err)
+		}
+		sent := w.Queue.Receive(hook.QueueRetry, 10)
+		for _, m := range sent {
+			w.Queue.Delete(m.ID)
+		}
+		tasks, told := len(sent), len(w.Notifications.Sent())
+		if tasks != at.tasks || told != at.told {
+			t.Errorf("%s later there are %d tasks and %d notifications; want %d and %d", at.pass, tasks, told, at.tasks, at.told)
+		}
+	}
+}
+
 // A circuit that closes before the tick has announced its opening announces both.
 func TestTick_AnnouncesTheTransitionBefore(t *testing.T) {
 	t.Parallel()

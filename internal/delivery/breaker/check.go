@@ -129,7 +129,9 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 	if soon := r.Now().Add(admission.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}
-	next = next.AttendBy(next.AnnounceAt)
+	if r.step.decision != decideProbe && r.step.decision != decideHeld {
+		next = next.AttendBy(next.AnnounceAt) // the check after a probe tells the owner, too: see sendProbe
+	}
 	return next, next != stored, nil
 }
 
