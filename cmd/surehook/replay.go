@@ -183,6 +183,9 @@ func (p *program) dryRun(ctx context.Context, api *client.Client, tenant, path s
 	if err := p.writeRows(p.Err, columns("ENDPOINT=endpoint_id", "DELIVERIES=count"), found.ByEndpoint, p.endpointNames(ctx, api, tenant)); err != nil {
 		return 0, err
 	}
+	if !r.discard {
+		p.warnUnready(ctx, api, tenant, found.ByEndpoint)
+	}
 	if !found.Complete {
 		fmt.Fprintln(p.Err, "The counts are lower bounds: the job may select more.")
 	}
@@ -309,4 +312,30 @@ func skipped(j openapi.ReplayProgress) string {
 		return fmt.Sprintf(", %d skipped", j.Skipped)
 	}
 	return fmt.Sprintf(", %d skipped (%s)", j.Skipped, strings.Join(why, ", "))
+}
+
+// mostWarned is the number of endpoints that replay looks at before it asks.
+const mostWarned = 10
+
+// warnUnready names the endpoints that cannot take the deliveries now: these wait, or die again.
+func (p *program) warnUnready(ctx context.Context, api *client.Client, tenant string, to []json.RawMessage) {
+	for _, row := range to[:min(len(to), mostWarned)] {
+		var of openapi.EndpointCount
+		if decode(row, &of) != nil {
+			continue
+		}
+		answer, err := api.Call(ctx, client.Call{Method: get, Path: client.Path(endpointsPath+"/{endpoint}/health", map[string]string{"tenant": tenant, "endpoint": of.EndpointId})})
+		var h openapi.EndpointHealth
+		if err != nil || decode(answer, &h) != nil { // deleted, or the key may not read: the job says what it skips
+			continue
+		}
+		switch {
+		case h.Status != openapi.EndpointHealthStatusActive:
+			fmt.Fprintf(p.Err, "%s is %s: its deliveries wait until that ends.\n", of.EndpointId, h.Status)
+		case h.CircuitState.State != openapi.CircuitStateStateClosed:
+			fmt.Fprintf(p.Err, "The circuit of %s is %s: its deliveries wait for a probe that succeeds.\n", of.EndpointId, strings.ReplaceAll(string(h.CircuitState.State), "_", " "))
+		case h.Condition.State == openapi.ConditionStateFailing && h.Condition.Class != nil:
+			fmt.Fprintf(p.Err, "%s still fails: %s. Its deliveries may die again.\n", of.EndpointId, answered(h.Condition.Status, *h.Condition.Class))
+		}
+	}
 }
