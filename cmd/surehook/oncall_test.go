@@ -13,10 +13,10 @@ import (
 	"surehook.example/surehook/localstack/dev"
 )
 
-// question is what a person on call asks, the command that answers, and what its answer must say.
+// question is what a person on call asks, what the answer reads, the command that answers, and what it must say.
 type question struct {
-	asked, command string
-	want           string // a regular expression over both outputs
+	asked, reads, command string
+	want                  string // a regular expression over both outputs
 }
 
 // questions returns the questions of testdata/oncall.md, over the history of `surehook dev --history 30h`.
@@ -24,22 +24,22 @@ type question struct {
 // an event before it.
 func questions(dead, from, until, made string) []question {
 	return []question{
-		{"Is anything wrong now?", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
-		{"Since when does the endpoint fail, and why?", "why billing -t acme", `(?s)^billing is failing since \w{3} \d\d:\d\d \(2h ago\): 401 refused\n.*\n  \{"error":"invalid token"\}\n`},
-		{"What waits, and for how long?", "deliveries list -t acme --endpoint crm --state parked --limit 3", `dlv_\S+ .* crm +parked +circuit_open`},
-		{"What was sent, and what came back?", "deliveries get " + dead + " -t acme", `(?s)history.0.body +\{"error":"invalid token"\}.*history.0.request_headers.Webhook-Id`},
-		{"With which bytes?", "deliveries get " + dead + " --body -t acme", `^\{"type":"invoice.created"`},
-		{"Who changed the endpoint?", "audit list -t acme --target warehouse", `endpoint.change .* (max_age|timeout): \S+ → \S+`},
-		{"What did this customer get yesterday, by type?", "stats -t acme --since yesterday --until today --group type", `order.paid +\d+ +\d+ +0 `},
-		{"Who is the noisiest customer?", "stats --all-tenants --group tenant", `(?s)acme +\d{3}.*globex +\d{3}.*initech +\d{3}`},
-		{"Why is the endpoint paused or disabled?", "audit list -t initech --target archive", `endpoint.pause`},
-		{"Is the queue of dead letters in step with the table?", "health", `dead +(\d+) deliveries at endpoints active in the last day, and \d+ messages in the queue dead-letters`},
-		{"How slow was the endpoint over a week?", "stats -t globex --endpoint erp --since 7d", `P99\n.*s\n$`},
-		{"Who loses events, and when?", "health --at-risk", `in 2d +\d+ +\d+ +acme +crm +failing +503`},
-		{"What did the deploy break, in these minutes?", "deliveries list --all-tenants --failed-attempt true --since " + from + " --until " + until, `acme +dlv_\S+ .* crm .* 503 `},
-		{"Who still signs by an old secret?", "endpoints list --all-tenants --signed-by both", `globex +ep_\S+ +shop `},
-		{"Did this customer get the event? Prove it.", "deliveries list -t acme --idempotency-key " + made, `dlv_\S+ .* delivered .* 200 `},
-		{"Send again what died since the morning, at 5 a second.", "replay -t acme --endpoint billing --since 1d --rate 5 --yes", `billing +\d+\nep_\w+ still fails: 401 refused. (?s).*dead again`},
+		{"Is anything wrong now?", "the depth of each queue, 25 requests for the active endpoints, and at most eight for each of 500", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
+		{"Since when does the endpoint fail, and why?", "the health of one endpoint, and its newest 20 deliveries", "why billing -t acme", `(?s)^billing is failing since \w{3} \d\d:\d\d \(2h ago\): 401 refused\n.*\n  \{"error":"invalid token"\}\n`},
+		{"What waits, and for how long?", "one request for each shard of the endpoint and page", "deliveries list -t acme --endpoint crm --state parked --limit 3", `dlv_\S+ .* crm +parked +circuit_open`},
+		{"What was sent, and what came back?", "the delivery, its event and its attempts", "deliveries get " + dead + " -t acme", `(?s)history.0.body +\{"error":"invalid token"\}.*history.0.request_headers.Webhook-Id`},
+		{"With which bytes?", "the delivery, the event and the endpoint", "deliveries get " + dead + " --body -t acme", `^\{"type":"invoice.created"`},
+		{"Who changed the endpoint?", "at most 1,000 records", "audit list -t acme --target warehouse", `endpoint.change .* (max_age|timeout): \S+ → \S+`},
+		{"What did this customer get yesterday, by type?", "one request for the list of the endpoints, one for 100 of them, and one for each, at most 500", "stats -t acme --since yesterday --until today --group type", `order.paid +\d+ +\d+ +0 `},
+		{"Who is the noisiest customer?", "25 requests for the active endpoints, and one for each of at most 500", "stats --all-tenants --group tenant", `(?s)acme +\d{3}.*globex +\d{3}.*initech +\d{3}`},
+		{"Why is the endpoint paused or disabled?", "at most 1,000 records", "audit list -t initech --target archive", `endpoint.pause`},
+		{"Is the queue of dead letters in step with the table?", "as the first question", "health", `dead +(\d+) deliveries at endpoints active in the last day, and \d+ messages in the queue dead-letters`},
+		{"How slow was the endpoint over a week?", "the endpoint and its hours, two requests", "stats -t globex --endpoint erp --since 7d", `P99\n.*s\n$`},
+		{"Who loses events, and when?", "as the first question", "health --at-risk", `in 2d +\d+ +\d+ +acme +crm +failing +503`},
+		{"What did the deploy break, in these minutes?", "two requests for 100 tenants, and in each one for each shard of its endpoints", "deliveries list --all-tenants --failed-attempt true --since " + from + " --until " + until, `acme +dlv_\S+ .* crm .* 503 `},
+		{"Who still signs by an old secret?", "two requests for 100 tenants, and in each two for 100 endpoints", "endpoints list --all-tenants --signed-by both", `globex +ep_\S+ +shop `},
+		{"Did this customer get the event? Prove it.", "the key, its event and the deliveries", "deliveries list -t acme --idempotency-key " + made, `dlv_\S+ .* delivered .* 200 `},
+		{"Send again what died since the morning, at 5 a second.", "a dry run counts, the health of at most ten endpoints, then the job and once a second its progress", "replay -t acme --endpoint billing --since 1d --rate 5 --yes", `billing +\d+\nep_\w+ still fails: 401 refused. (?s).*dead again`},
 	}
 }
 
@@ -92,7 +92,7 @@ func TestOnCall(t *testing.T) {
 		if !regexp.MustCompile(q.want).MatchString(answer) {
 			t.Errorf("%s surehook %s:\n%s\nwant %s", q.asked, q.command, answer, q.want)
 		}
-		fmt.Fprintf(&text, "## %s\n\n```text\n$ surehook %s\n%s```\n\n", q.asked, q.command, shortened(answer))
+		fmt.Fprintf(&text, "## %s\n\nReads: %s.\n\n```text\n$ surehook %s\n%s```\n\n", q.asked, q.reads, q.command, shortened(answer))
 	}
 	if *update {
 		page := "# On call\n\nFifteen questions of a person on call and one more, each with the command that answers it, over `surehook dev --history 30h`. `go test ./cmd/surehook -run TestOnCall -args -update` writes this page.\n\n"
