@@ -335,7 +335,7 @@ func (d dynamo) scan(ctx context.Context, t *testing.T, table, attribute string)
 
 	answer := d.call(ctx, t, "application/x-amz-json-1.0", "dynamodb", "Scan", fmt.Sprintf(`{"TableName": %q, "ConsistentRead": true}`, d.stack+"-"+table))
 	var page struct {
-		Items []map[string]struct{ S string }
+		Items []map[string]map[string]string `json:"Items"` // attribute, type, value
 	}
 	if err := json.Unmarshal(answer, &page); err != nil {
 		t.Fatal(err)
