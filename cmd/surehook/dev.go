@@ -34,6 +34,7 @@ It takes endpoints on loopback and over http. --log info shows a line for each r
    KEY=%[2]s
    %[3]s
    The API is described at %[1]s/docs.
+   The events queue is %[1]s%[5]s, for clients of SQS with AWS_ENDPOINT_URL_SQS=%[1]s.
 
    # in another terminal
    export SUREHOOK_URL=%[1]s SUREHOOK_API_KEY=%[2]s SUREHOOK_TENANT=acme
@@ -50,7 +51,7 @@ func devGreeting(url, key string, keep int, console bool) string {
 	if !console {
 		pages = "This build has no console and no portal: `make dev` builds them, with Node.js."
 	}
-	return fmt.Sprintf(devText, url, key, pages, keep)
+	return fmt.Sprintf(devText, url, key, pages, keep, dev.EventsQueue)
 }
 
 func (p *program) dev() *cobra.Command {

@@ -38,10 +38,15 @@ func NewEventQueue(now func() time.Time) *EventQueue {
 	return &EventQueue{Visibility: defaultVisibility, now: now, events: newStandardQueue[source.Message](now, numbers), rejects: newStandardQueue[source.Message](now, numbers)}
 }
 
-// Return sends the message to the events queue.
-func (q *EventQueue) Return(_ context.Context, m source.Message, group string, delay time.Duration) error {
+// Send sends the message to the events queue, and returns its id.
+func (q *EventQueue) Send(m source.Message, group string, delay time.Duration) (id string) {
 	m.SentAt = q.now()
-	q.events.put(group, m, q.now().Add(queueDelay(delay)))
+	return q.events.put(group, m, q.now().Add(queueDelay(delay)))
+}
+
+// Return is Send.
+func (q *EventQueue) Return(_ context.Context, m source.Message, group string, delay time.Duration) error {
+	q.Send(m, group, delay)
 	return nil
 }
 
@@ -55,7 +60,16 @@ func (q *EventQueue) Reject(_ context.Context, m source.Message) error {
 // Events returns at most limit visible messages of the events queue, and hides them
 // for Visibility.
 func (q *EventQueue) Events(limit int) []EventMessage {
-	entries := q.events.receive(limit, q.Visibility, 0, true)
+	return receivedEvents(q.events.receive(limit, q.Visibility, 0, true))
+}
+
+// Await is Events, but waits for a message. Await returns no messages when ctx ends first. Await
+// requires a real clock.
+func (q *EventQueue) Await(ctx context.Context, limit int) []EventMessage {
+	return receivedEvents(q.events.await(ctx, limit, q.Visibility, 0, true))
+}
+
+func receivedEvents(entries []entry[source.Message]) []EventMessage {
 	all := make([]EventMessage, len(entries))
 	for i, m := range eventMessages(entries) {
 		all[i] = EventMessage{Message: m, Group: entries[i].group.id, ReceiveCount: entries[i].received}

@@ -76,8 +76,8 @@ func compareEntries[T any](a, b *entry[T]) int {
 	return cmp.Compare(a.number, b.number)
 }
 
-// put adds a message, visible from visibleAt on.
-func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) {
+// put adds a message to the group, visible from visibleAt on, and returns its id.
+func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 
@@ -96,6 +96,7 @@ func (q *standardQueue[T]) put(id string, value T, visibleAt time.Time) {
 		q.reveal(e)
 	}
 	q.arrange()
+	return e.id
 }
 
 // receive hides at most limit visible messages for the visibility timeout and

@@ -33,6 +33,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/delivery/source"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
@@ -58,7 +59,8 @@ type process struct {
 	deadLetters *memory.DeadLetters
 	circuits    *memory.CircuitQueue
 	jobs        *memory.JobQueue
-	sources     *memory.EventQueue // empty: nothing sends to the queues of the process
+	sources     *memory.EventQueue
+	source      *source.Source
 
 	authenticator *apikey.Authenticator
 	acceptor      *ingest.Acceptor
@@ -105,6 +107,7 @@ func newProcess(o Options, address string) (*process, error) {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
 	p.acceptor.Types = ingest.NewTypes(p.store, validation, 0)
+	p.source = p.newSource()
 	people, err := person.New(o.SignIn, o.Log, p.clock.Now)
 	if err != nil {
 		return nil, fmt.Errorf("make sign-in: %w", err)
@@ -249,6 +252,10 @@ func (p *process) wireManagement(policy egress.Policy) {
 func (p *process) handler() http.Handler {
 	api := httpapi.All(p.acceptor, httpapi.Jobs{Replayer: p.replayer, Eraser: p.eraser, Guard: p.admin.Guard, Audit: p.admin.Audit}, p.admin, p.log)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.Header.Get("X-Amz-Target"), sqsTarget) {
+			p.serveSQS(w, r)
+			return
+		}
 		header := strings.Join(r.Header.Values("Authorization"), ",") // as in functions/authorize
 		if caller, err := p.authenticator.Identify(r.Context(), header); err == nil {
 			r = r.WithContext(httpapi.WithPrincipal(r.Context(), caller))

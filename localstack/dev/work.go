@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	batch       = 10               // circuit checks of a batch, run at the same time, as deployed
+	batch       = 10               // messages of a batch, such as circuit checks, processed at the same time, as deployed
 	invocation  = time.Minute      // time limit of one batch
 	visibility  = 6 * invocation   // visibility timeout, as deployed
 	tickEvery   = time.Minute      // as deployed
@@ -71,6 +71,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	for _, queue := range hook.Queues() {
 		start(workersOf(queue), func(ctx context.Context) { p.deliver(ctx, queue) })
 	}
+	start(eventsWork, p.acceptEvents)
 	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
 	workers.Go(func() { every(ctx, tickEvery, p.tick) })
