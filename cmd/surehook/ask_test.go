@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +78,19 @@ func TestDelete_asks(t *testing.T) {
 				t.Errorf("printed %q; want the question %q: %t", errs.String(), question, tt.answer != "")
 			}
 		})
+	}
+}
+
+// Every command that ends or takes away something asks, and --yes spares the question.
+func TestOperations_ask(t *testing.T) {
+	t.Parallel()
+
+	ends := regexp.MustCompile(`^(delete|erase|end|cancel|discard|revoke|rotate)\b`)
+	for _, group := range new(program).groups() {
+		for _, o := range group.operations {
+			if (o.method == remove || ends.MatchString(o.use)) != (o.ask != "") {
+				t.Errorf("%s %s asks %q", group.use, o.use, o.ask)
+			}
+		}
 	}
 }

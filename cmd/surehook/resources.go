@@ -105,6 +105,7 @@ func (p *program) deliveryOperations() []operation {
 		},
 		{
 			use: "discard DELIVERY NOTE", short: "Put a dead delivery away, with a note", method: post, path: deliveriesPath + "/{delivery}/discard",
+			ask: "Put the dead delivery %s away?", mild: true,
 			body: []option{{name: "note", kind: text, arg: true}},
 		},
 		{
@@ -219,9 +220,10 @@ func (p *program) endpointOperations() []operation {
 		action("disable", "Disable an endpoint", "/disable"),
 		{
 			use: "rotate-secret ENDPOINT", short: "Make a new secret, or take yours; the answer shows the secret, once", method: post, path: one + "/rotate-secret",
+			ask: "Give the endpoint %s another secret?", mild: true,
 			body: []option{{name: "overlap", usage: "old secrets sign for this time, 24h by default; a profile of one signature is signed by the old one alone", kind: text}, ownSecret()},
 		},
-		action("end-overlap", "End the old secrets of a rotation: the newest secret signs alone", "/end-overlap"),
+		{use: "end-overlap ENDPOINT", short: "End the old secrets of a rotation: the newest secret signs alone", method: post, path: one + "/end-overlap", ask: "End the overlap of %s? Its old secrets stop signing at once.", mild: true},
 		action("open-circuit", "Open the circuit of an endpoint", "/circuit/open"),
 		action("probe", "Send a waiting delivery now, as the probe of an open circuit", "/circuit/probe"),
 		action("reset-circuit", "Close the circuit of an endpoint", "/circuit/reset"),
@@ -263,7 +265,7 @@ func (p *program) eventTypeOperations() []operation {
 				{name: "example", usage: "JSON of a payload", kind: object},
 			},
 		},
-		{use: "delete TYPE", short: "Delete an event type; its events stay", method: remove, path: one, match: true, done: "deleted"},
+		{use: "delete TYPE", short: "Delete an event type; its events stay", method: remove, path: one, match: true, done: "deleted", ask: "Delete the event type %s?", mild: true},
 		{
 			use: "document", short: "Print the document of the API as JSON", method: get, path: "/v1/openapi.json",
 			query: []option{{name: "event_types", usage: "true: with the schemas of the event types as webhooks"}},
@@ -311,7 +313,7 @@ func (p *program) tenantOperations() []operation {
 				{name: "scopes", usage: "read, endpoints:write, replay or transformations; default all but the last", kind: list},
 			},
 		},
-		{use: "end-portal-link TENANT KEY", short: "End a link to the portal, opened or not, by its key_id", method: remove, path: "/v1/tenants/{tenant}/portal-links/{key}", done: "ended"},
+		{use: "end-portal-link TENANT KEY", short: "End a link to the portal, opened or not, by its key_id", method: remove, path: "/v1/tenants/{tenant}/portal-links/{key}", done: "ended", ask: "End the link to the portal of the tenant %s?", mild: true},
 		{use: "delete TENANT", short: "End all limits of a tenant; its events and endpoints stay", method: remove, path: limitsPath, done: "deleted the limits of", ask: "End all limits of the tenant %s?", mild: true},
 	}
 }
@@ -356,6 +358,6 @@ func (p *program) replayOperations() []operation {
 			list: columns("JOB=id", "STATE=state", "ACTION=action", "SELECTED=selected", "DONE=enqueued", "SKIPPED=skipped", "CREATED=created_at", "ENDED=ended_at"),
 		},
 		{use: "get REPLAY", short: "Show a replay job with what came of its deliveries", method: get, path: replaysPath + "/{replay}"},
-		{use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel"},
+		{use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel", ask: "Cancel the replay job %s? What it has not sent stays as it is.", mild: true},
 	}
 }
