@@ -121,6 +121,10 @@ test('an endpoint is created, changed, paused, tested, rotated and deleted', asy
   await page.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click()
   await expect(page.getByRole('heading', { name: 'No endpoints yet' })).toBeVisible()
+
+  await page.goto(`${backend.address}/console/t/${tenant}-mistyped`)
+  await expect(page.getByRole('heading', { name: 'Nothing is known of this tenant' })).toBeVisible()
+  await accessible(page)
 })
 
 test('a circuit is seen open, with its parked deliveries, and closed', async ({ page, backend, receiver, tenant }) => {

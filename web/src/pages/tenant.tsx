@@ -35,10 +35,10 @@ export function TenantOverview() {
       }
     >
       <Data of={health}>
-        {({ data, endpoints, waiting: w }) =>
+        {({ data, endpoints, waiting: w, unknown }) =>
           data.length === 0 ? (
             <Card>
-              <Empty title={t.none}>
+              <Empty title={unknown && !isPortal ? t.unknown : t.none}>
                 <p>{t.first}</p>
                 {may('endpoints:write') && (
                   <Link className="button primary" to="/t/$tenant/new-endpoint" params={{ tenant }}>

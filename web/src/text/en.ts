@@ -1039,6 +1039,7 @@ export const words = {
     p95: 'p95 latency, 24 h',
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',
+    unknown: 'Nothing is known of this tenant',
     first: 'Create the first endpoint to receive events. If there should be some, check the name of the tenant.',
     fails: (n: number) => `${count(n)} ${n === 1 ? 'endpoint fails' : 'endpoints fail'}`,
     noneFails: 'No endpoint fails',
