@@ -178,6 +178,17 @@ test('an endpoint says in one sentence what is wrong, and keeps what waits for l
   await expect(page.getByText('There is no page or record with this address.')).toBeVisible()
 })
 
+test('the portal says what to do about refused credentials', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/closed', { status: 401 })
+  await backend.endpoint(tenant, { url: receiver.url('/closed'), uid: 'closed' })
+  for (let i = 0; i < 4; i++) await backend.event(tenant, 'order.paid', { i })
+  await expect.poll(async () => (await backend.call<{ data: { dead: number }[] }>('GET', `/v1/tenants/${tenant}/health`)).data[0]?.dead).toBe(4)
+  await openPortal(page, backend, tenant)
+  await expect(page.locator('.needs')).toContainText('401')
+  await expect(page.locator('.needs .todo')).toHaveText([/^Your server does not accept our credentials/])
+  await accessible(page)
+})
+
 for (const [locale, menu, says, advice] of [
   ['en-GB', 'Main', /^One of your endpoints fails; 4 events wait; (1 expires|\d+ expire) if nothing changes, (the first )?on /, /^Your server answers with errors: fix it/],
   ['de-DE', 'Hauptmenü', /^Einer Ihrer Endpunkte scheitert; 4 Ereignisse warten; (1 verfällt|\d+ verfallen), wenn sich nichts ändert, (das erste )?am /, /^Ihr Server antwortet mit Fehlern/],
