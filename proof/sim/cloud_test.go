@@ -37,7 +37,7 @@ func cloudOf(e *hook.Endpoint) {
 type cloud struct{ p *process }
 
 func (c cloud) Send(ctx context.Context, r send.Request) hook.Outcome {
-	c.p.count("attempts at destinations in AWS")
+	defer c.p.count("attempts at destinations in AWS") // afterwards this goroutine alone has the turn
 	return wire{c.p, ofCloud}.Send(ctx, r)
 }
 
