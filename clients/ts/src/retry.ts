@@ -36,7 +36,7 @@ export function retrying(o: Retries, pause: (ms: number, signal: AbortSignal) =>
     for (let attempt = 1; ; attempt++) {
       let retryAfter: string | null = null;
       try {
-        const response = await whole(await fetch(new Request(request.clone(), { signal: AbortSignal.any([request.signal, AbortSignal.timeout(timeout)]) })));
+        const response = await within(timeout, request, fetch);
         if (attempt >= attempts || (response.status !== 429 && (response.status < 500 || !again))) return response;
         retryAfter = response.headers.get("retry-after");
       } catch (cause) {
@@ -46,6 +46,27 @@ export function retrying(o: Retries, pause: (ms: number, signal: AbortSignal) =>
       await pause(pauseAfter(attempt, wait, retryAfter), request.signal);
     }
   };
+}
+
+const held = new Set<Request>(); // until their answers have come
+
+// Sends the request, and ends it after the timeout or with its signal. A Request follows the signal that it is made with
+// only as long as somebody holds the Request: Node.js may collect it while fetch waits, and then nothing ends the wait.
+async function within(timeout: number, request: Request, fetch: (request: Request) => Promise<Response>): Promise<Response> {
+  const controller = new AbortController();
+  const sent = new Request(request.clone(), { signal: controller.signal });
+  held.add(sent);
+  const abort = () => controller.abort(request.signal.reason);
+  const timer = setTimeout(() => controller.abort(new DOMException(`no answer within ${timeout} ms`, "TimeoutError")), timeout);
+  request.signal.addEventListener("abort", abort, { once: true });
+  if (request.signal.aborted) abort();
+  try {
+    return await whole(await fetch(sent));
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener("abort", abort);
+    held.delete(sent);
+  }
 }
 
 // An answer can be cut off, so it has come only when its body has.

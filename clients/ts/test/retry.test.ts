@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { ProblemError, Surehook, UnreachableError } from "surehook-client";
 import { pauseAfter, retrying } from "../dist/esm/retry.js";
 
@@ -96,6 +98,22 @@ test("the waits between attempts follow Retry-After, and a signal ends them", as
   const stop = new AbortController();
   const ended = retrying({ wait: 1e9, fetch: async () => (queueMicrotask(() => stop.abort(new Error("stopped"))), new Response("", { status: 503 })) });
   await assert.rejects(ended(new Request("http://127.0.0.1:1/v1/health", { signal: stop.signal })), /stopped/);
+});
+
+test("an attempt ends after its timeout, also when garbage is collected meanwhile", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const server = createServer(() => {}); // never answers
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const surehook = new Surehook(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, "shk_x", { attempts: 2, wait: 1, timeout: 300 });
+  const collecting = setInterval(collect, 10);
+  try {
+    await assert.rejects(surehook.events.create("acme", event), UnreachableError);
+  } finally {
+    clearInterval(collecting);
+    server.closeAllConnections();
+    server.close();
+  }
 });
 
 test("the key follows no redirect", async () => {
