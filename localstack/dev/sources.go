@@ -142,10 +142,6 @@ func (p *process) acceptEvents(ctx context.Context) {
 	defer cancel()
 	failed := p.source.ProcessBatch(ctx, messages)
 	for _, m := range received {
-		if slices.Contains(failed, m.ID) {
-			p.sources.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
-		} else {
-			p.sources.Delete(m.ID)
-		}
+		end(p.sources, m.ID, m.ReceiveCount, slices.Contains(failed, m.ID))
 	}
 }

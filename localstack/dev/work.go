@@ -97,11 +97,7 @@ func (p *process) process(ctx context.Context, queue hook.Queue, received []memo
 	defer cancel()
 	failed := p.deliverer.ProcessBatch(ctx, messages)
 	for _, m := range received {
-		if slices.Contains(failed, m.ID) {
-			p.queue.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
-		} else {
-			p.queue.Delete(m.ID)
-		}
+		end(p.queue, m.ID, m.ReceiveCount, slices.Contains(failed, m.ID))
 	}
 }
 
@@ -145,11 +141,7 @@ func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
 	if m.Review != nil {
 		work = func() error { return p.breaker.ReviewPage(ctx, *m.Review) }
 	}
-	if work() == nil { // both log their results
-		p.circuits.Delete(m.ID)
-	} else {
-		p.circuits.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
-	}
+	end(p.circuits, m.ID, m.ReceiveCount, work() != nil) // both log their results
 }
 
 // replay processes the next page of a replay job, or the next steps of an erasure.
@@ -162,11 +154,7 @@ func (p *process) replay(ctx context.Context) {
 		if m.Job.Erasure != "" {
 			work = p.eraser.Work
 		}
-		if work(ctx, m.Job) == nil { // both log their results
-			p.jobs.Delete(m.ID)
-		} else {
-			p.jobs.ChangeVisibility(m.ID, redelivery(m.ReceiveCount))
-		}
+		end(p.jobs, m.ID, m.ReceiveCount, work(ctx, m.Job) != nil) // both log their results
 	}
 }
 
@@ -195,6 +183,21 @@ func (p *process) review(ctx context.Context) {
 func (p *process) sweep(ctx context.Context) {
 	if err := p.breaker.Sweep(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.sweep_failed", slog.Any(names.LogError, err))
+	}
+}
+
+// mailbox is a queue with received messages.
+type mailbox interface {
+	Delete(id string)
+	ChangeVisibility(id string, d time.Duration)
+}
+
+// end deletes a processed message, or lets a failed one return after the back-off.
+func end(q mailbox, id string, receives int, failed bool) {
+	if failed {
+		q.ChangeVisibility(id, redelivery(receives))
+	} else {
+		q.Delete(id)
 	}
 }
 
