@@ -2,7 +2,6 @@ package memory
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -55,7 +54,8 @@ func (s *Store) Forget(keep int) int {
 	var ends []int64 // of the deliveries' records, in Unix seconds
 	s.Table.Each(func(k table.Key, item table.Item) bool {
 		if strings.HasPrefix(k.Sort, deliveryPrefix) {
-			ends = append(ends, expiry(item))
+			seconds, _ := s.Table.Expiry(item)
+			ends = append(ends, seconds)
 		}
 		return true
 	})
@@ -67,19 +67,6 @@ func (s *Store) Forget(keep int) int {
 	return s.Table.Expire(time.Unix(oldest-1, 0), func(k table.Key) bool {
 		return strings.HasPrefix(k.Hash, eventPrefix) || strings.HasPrefix(k.Sort, deliveryPrefix) || strings.HasPrefix(k.Sort, attemptPrefix)
 	})
-}
-
-// expiry returns when the item expires, in Unix seconds; 0 for never.
-func expiry(item table.Item) int64 {
-	at, ok := item[names.ExpiresAt].(*types.AttributeValueMemberN)
-	if !ok {
-		return 0
-	}
-	seconds, err := strconv.ParseInt(at.Value, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return seconds
 }
 
 // Remains returns the keys of all items that name the tenant, or that are in a partition of

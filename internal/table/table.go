@@ -154,11 +154,7 @@ func (t *Table) Expire(now time.Time, pick func(Key) bool) int {
 
 	var expired []Key
 	t.items.Scan(func(r *row) bool {
-		at, ok := r.item[t.schema.TTL].(*types.AttributeValueMemberN)
-		if !ok {
-			return true
-		}
-		seconds, ok := small(at.Value)
+		seconds, ok := t.Expiry(r.item)
 		if ok && seconds <= now.Unix() && seconds > now.AddDate(-5, 0, 0).Unix() && (pick == nil || pick(r.key)) {
 			expired = append(expired, r.key)
 		}
@@ -168,6 +164,15 @@ func (t *Table) Expire(now time.Time, pick func(Key) bool) int {
 		t.write(k, nil, 0)
 	}
 	return len(expired)
+}
+
+// Expiry returns when the item expires, in Unix seconds; ok is false for never.
+func (t *Table) Expiry(item Item) (seconds int64, ok bool) {
+	at, ok := item[t.schema.TTL].(*types.AttributeValueMemberN)
+	if !ok {
+		return 0, false
+	}
+	return small(at.Value)
 }
 
 // Each calls f with every item, in the order of the keys, until f returns false.

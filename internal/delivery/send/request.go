@@ -99,8 +99,9 @@ func withCustom(ours http.Header, own map[string]string) http.Header {
 const leftOut = " It was redirected to another origin, without the endpoint's own headers and client certificate: set the URL to the last one."
 
 // describe adds the headers of the last request to the outcome of an attempt that failed or whose
-// headers are recorded, except one that Surehook blocked. The values of the owner's headers and of the access token are masked. whole
-// reports whether the last request had them; the error says so if not.
+// headers are recorded, except one that Surehook blocked. The values of the owner's headers and of
+// the access token are masked. whole reports whether the last request had them; the error says so
+// if not.
 func (p *Prepared) describe(o *hook.Outcome, whole bool) {
 	if o.Class == hook.ClassDelivered && !p.RecordHeaders || o.Class == hook.ClassBlocked {
 		return
