@@ -98,6 +98,21 @@ func (d Delivery) OverdueFrom() time.Time {
 	return from
 }
 
+// earlyRetries is the age of a delivery up to which the table lists its next attempt under its
+// creation, so that early retries move no row of the index.
+const earlyRetries = time.Hour
+
+// ListedAt returns the time under which the table lists a retrying or queued delivery for the sweep.
+// It is not after OverdueFrom.
+func (d Delivery) ListedAt() time.Time {
+	from := d.OverdueFrom()
+	age := from.UnixMilli() - d.CreatedAt.UnixMilli() // as the record has them
+	if age < 0 || age >= earlyRetries.Milliseconds() {
+		return from
+	}
+	return d.CreatedAt
+}
+
 // At returns the delivery with the key of the ref.
 func (d Delivery) At(ref DeliveryRef) Delivery {
 	d.ID, d.AcceptedAt, d.Shard = ref.DeliveryID, ref.AcceptedAt, ref.Shard

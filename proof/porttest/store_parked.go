@@ -15,6 +15,7 @@ func parkedCases() []storeCase {
 		{name: "more parked deliveries than fit into one request are listed", run: parkedMany},
 		{name: "a delivery in another state is not listed", run: parkedNoMore},
 		{name: "overdue deliveries are listed by the time of the next attempt", run: overdueEarliestFirst},
+		{name: "a retry of the first hour is listed under its creation, and overdue at its time", run: overdueEarlyRetry},
 		{name: "only retrying deliveries are overdue", run: overdueRetryingOnly},
 		{name: "recorded queued deliveries are overdue in a list of their own, and parked in none", run: overdueQueued},
 		{name: "deliveries without a record are found in their order", run: unrecorded},
@@ -84,15 +85,16 @@ func parkedNoMore(t *testing.T, s StoreUnderTest) {
 	wantParked(t, s, endpoint, 2, []hook.Delivery{saved(back), parked[2]})
 }
 
-// waiting saves n retrying deliveries, each of another endpoint, with next attempts a
-// second apart, and returns the stored deliveries earliest first.
+// waiting saves n retrying deliveries, each of another endpoint, created a second apart, with next
+// attempts half a minute later, and returns the stored deliveries earliest first.
 func waiting(t *testing.T, s StoreUnderTest, n int) []hook.Delivery {
 	t.Helper()
 
 	all := make([]hook.Delivery, n)
 	for i := range n {
 		d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
-		d.NextAttemptAt = storeEpoch().Add(time.Duration(n-i) * time.Second)
+		d.CreatedAt = storeEpoch().Add(time.Duration(n-i) * time.Second)
+		d.NextAttemptAt = d.CreatedAt.Add(30 * time.Second)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		all[n-1-i] = saved(d)
 	}
@@ -116,12 +118,30 @@ func overdueEarliestFirst(t *testing.T, s StoreUnderTest) {
 	wantOverdue(t, s, all[0].NextAttemptAt.Add(1), 10, all[:1])
 	wantOverdue(t, s, all[7].NextAttemptAt.In(time.FixedZone("", 3600)), 10, all[:7])
 	for _, first := range []int{0, 1, 7, 149} {
-		from := all[first].NextAttemptAt
+		from := all[first].ListedAt()
 		got, err := s.Overdue(t.Context(), hook.StateRetrying, from, storeExpiry(), 2)
 		wantSame(t, fmt.Sprintf("Overdue(from %s)", from), all[first:min(first+2, len(all))], got, err)
 	}
 	got, err := s.Overdue(t.Context(), hook.StateRetrying, storeExpiry(), all[7].NextAttemptAt, 10)
 	wantSame(t, "Overdue(from after before)", []hook.Delivery(nil), got, err)
+}
+
+// overdueEarlyRetry: the table lists a retry of the first hour under its creation, before deliveries
+// that are overdue longer.
+func overdueEarlyRetry(t *testing.T, s StoreUnderTest) {
+	all := waiting(t, s, 3)
+	retry := all[0]
+	for _, after := range []time.Duration{time.Minute, 40 * time.Minute, time.Hour - time.Millisecond} {
+		retry.NextAttemptAt = retry.CreatedAt.Add(after + 999*time.Microsecond)
+		check(t, s.SaveDelivery(t.Context(), retry, nil))
+		retry.NextAttemptAt = retry.CreatedAt.Add(after)
+		retry = saved(retry)
+		wantOverdue(t, s, retry.NextAttemptAt, 10, all[1:])
+		wantOverdue(t, s, retry.NextAttemptAt.Add(1), 10, []hook.Delivery{retry, all[1], all[2]})
+	}
+	retry.NextAttemptAt = retry.CreatedAt.Add(time.Hour)
+	check(t, s.SaveDelivery(t.Context(), retry, nil))
+	wantOverdue(t, s, storeExpiry(), 10, []hook.Delivery{all[1], all[2], saved(retry)})
 }
 
 func overdueRetryingOnly(t *testing.T, s StoreUnderTest) {
@@ -141,7 +161,7 @@ func overdueRetryingOnly(t *testing.T, s StoreUnderTest) {
 func overdueAfterSweep(t *testing.T, s StoreUnderTest) {
 	all := waiting(t, s, 3)
 	swept := all[0]
-	swept.SweptAt = all[2].NextAttemptAt
+	swept.SweptAt = all[2].NextAttemptAt.Add(15 * time.Minute)
 	check(t, s.SaveDelivery(t.Context(), swept, nil))
 	again := swept.SweptAt.Add(hook.SweepPause)
 	wantOverdue(t, s, again, 10, all[1:])
@@ -176,7 +196,7 @@ func overdueQueued(t *testing.T, s StoreUnderTest) {
 	wantParked(t, s, endpoint, 10, nil)
 
 	swept := all[0]
-	swept.SweptAt = all[3].CreatedAt
+	swept.SweptAt = all[3].CreatedAt.Add(15 * time.Minute)
 	check(t, s.SaveDelivery(t.Context(), swept, nil))
 	parked := all[1]
 	parked.State, parked.Reason, parked.Parks = hook.StateParked, hook.ReasonPaused, 1

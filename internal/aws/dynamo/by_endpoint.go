@@ -27,15 +27,15 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time,
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
-// Overdue queries the shards of the list: 64 of retrying and 16 of queued deliveries. limit
-// is cut to 1 to 1000. The index may lag a moment, but every returned delivery is in the
-// state.
+// Overdue queries the shards of the list: 64 of retrying and 16 of queued deliveries. It also reads
+// the records of those whose row is due and whose next attempt is not. limit is cut to 1 to 1000.
+// The index may lag a moment, but every returned delivery is in the state.
 func (s *Store) Overdue(ctx context.Context, state hook.State, from, before time.Time, limit int) ([]hook.Delivery, error) {
 	if !from.Before(before) { // DynamoDB rejects a query with a lower bound above the upper bound
 		return nil, nil
 	}
 	position := func(d hook.Delivery) string {
-		if d.State != state {
+		if d.State != state || !d.OverdueFrom().Before(before) {
 			return ""
 		}
 		return dueRange(d)

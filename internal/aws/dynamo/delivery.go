@@ -21,7 +21,7 @@ import (
 // delivered delivery has no row there, because its key is its position in the list; a
 // queued delivery has none, because no list of an endpoint shows it.
 // StatePK and StateSK list a retrying or queued delivery by the time of
-// hook.Delivery.OverdueFrom.
+// hook.Delivery.ListedAt.
 type deliveryItem struct {
 	key
 	hook.Delivery

@@ -162,7 +162,7 @@ func refOf(k key) (hook.DeliveryRef, error) {
 }
 
 // dueListOf returns the name and the number of shards of the list that orders the deliveries in
-// the state by the time from which they are overdue; 0 shards for a state without such a list.
+// the state by hook.Delivery.ListedAt; 0 shards for a state without such a list.
 func dueListOf(state hook.State) (name string, shards int) {
 	switch state {
 	case hook.StateQueued:
@@ -176,7 +176,7 @@ func dueListOf(state hook.State) (name string, shards int) {
 
 // dueRange returns the range key of a retrying or queued delivery in the index by_state.
 func dueRange(d hook.Delivery) string {
-	return d.OverdueFrom().UTC().Format(indexTime) + "#" + d.ID.String()
+	return d.ListedAt().UTC().Format(indexTime) + "#" + d.ID.String()
 }
 
 func endpointPartition(id hook.EndpointID) string { return endpointPrefix + string(id) }

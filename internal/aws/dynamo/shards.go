@@ -12,7 +12,7 @@ import (
 
 // Numbers of hash keys for the lists in the index by_state. One hash key takes 1,000 write units
 // a second, and a throttled index throttles the table. Moving a row takes 2 units, so 16 keys
-// take 8,000 moves a second. Every failed attempt moves a row of the list of retrying deliveries:
+// take 8,000 moves a second. Failed attempts write and move rows of the list of retrying deliveries:
 // 64 keys take 32,000 moves a second.
 //
 // The numbers are part of the table's layout: with other numbers, readers would not find the

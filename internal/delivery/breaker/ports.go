@@ -70,9 +70,9 @@ type Deliveries interface {
 	// parked just now may be absent, but every returned delivery is parked.
 	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
 	settle.DeliveriesReader
-	// Overdue returns deliveries of all endpoints in the state, retrying or queued, whose
-	// OverdueFrom is at or after from and before the other time, the earliest first, at most limit
-	// (1 to 1000). A zero from leaves out none. The index may lag a moment, but every returned
+	// Overdue returns deliveries of all endpoints in the state, retrying or queued, whose OverdueFrom
+	// is before the time and whose ListedAt is at or after from, in the order of ListedAt, at most
+	// limit (1 to 1000). A zero from leaves out none. The index may lag a moment, but every returned
 	// delivery is in the state.
 	Overdue(ctx context.Context, state hook.State, from, before time.Time, limit int) ([]hook.Delivery, error)
 	// Unrecorded returns those of the refs that have no record, in their order. It may miss a

@@ -157,7 +157,7 @@ func (r *sweepRun) pages(ctx context.Context, state hook.State) iter.Seq2[[]hook
 			if !yield(page, err) || err != nil || len(page) < sweepPage {
 				return
 			}
-			last := page[len(page)-1].OverdueFrom()
+			last := page[len(page)-1].ListedAt()
 			if !last.After(from) && r.saved.Load() == before {
 				last = from.Add(time.Millisecond)
 			}
