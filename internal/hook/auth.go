@@ -41,11 +41,11 @@ type Auth struct {
 // OAuth describes how to get an access token with client credentials (RFC 6749, section 4.4). The
 // zero OAuth means that no access token is needed.
 type OAuth struct {
-	TokenURL string `stored:"token_url"` // URL of the token endpoint
-	ClientID string `stored:"client_id"`
-	Scope    string `stored:"scope"`    // words between single spaces; empty: the token endpoint chooses
-	Audience string `stored:"audience"` // not in the RFC, but some token endpoints require it; empty: none
-	InBody   bool   `stored:"in_body"`  // send the client's id and secret in the body instead of with HTTP basic
+	TokenURL string `json:"token_url" stored:"token_url"` // URL of the token endpoint
+	ClientID string `json:"client_id" stored:"client_id"`
+	Scope    string `json:"scope,omitempty" stored:"scope"`       // words between single spaces; empty: the token endpoint chooses
+	Audience string `json:"audience,omitempty" stored:"audience"` // not in the RFC, but some token endpoints require it; empty: none
+	InBody   bool   `json:"in_body,omitempty" stored:"in_body"`   // send the client's id and secret in the body instead of with HTTP basic
 }
 
 // AuthType is a scheme of authentication.

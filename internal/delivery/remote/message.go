@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
@@ -32,39 +31,11 @@ var (
 // is around them, about 730 KiB in base64, a URL of 2 KiB, 20 headers of about 1 KiB each and
 // credentials of 4 KiB. Lambda takes 6 MB.
 type message struct {
-	Version  int               `json:"version"`
-	URL      string            `json:"url"`
-	Header   http.Header       `json:"header"`
-	Own      map[string]string `json:"own,omitempty"`
-	Body     []byte            `json:"body"` // base64
-	Timeout  int64             `json:"timeout_ms"`
-	APIHosts []string          `json:"api_hosts,omitempty"` // always forbidden
-	Grant    *grant            `json:"grant,omitempty"`
-	TLS      *security         `json:"tls,omitempty"`
-	Fresh    bool              `json:"fresh,omitempty"`
+	Version int `json:"version"`
+	send.Prepared
 
-	RecordHeaders bool `json:"record_headers,omitempty"`
-
-	OneOrigin bool          `json:"one_origin,omitempty"`
-	Private   hook.TenantID `json:"private,omitempty"`
-}
-
-// security has the TLS settings of the request, at most 40 KiB.
-type security struct {
-	CA          string `json:"ca,omitempty"`
-	Certificate string `json:"certificate,omitempty"`
-	Key         string `json:"key,omitempty"`
-}
-
-// grant says how to get the access token of the request.
-type grant struct {
-	For      hook.EndpointID `json:"for"`
-	TokenURL string          `json:"token_url"`
-	ClientID string          `json:"client_id"`
-	Secret   string          `json:"secret"`
-	Scope    string          `json:"scope,omitempty"`
-	Audience string          `json:"audience,omitempty"`
-	InBody   bool            `json:"in_body,omitempty"`
+	Timeout  int64    `json:"timeout_ms"`
+	APIHosts []string `json:"api_hosts,omitempty"` // always forbidden
 }
 
 // answer is an outcome, or the reason why no request was made.
@@ -83,21 +54,12 @@ type answer struct {
 }
 
 func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
-	m := message{
-		Version: version, URL: p.URL, Header: p.Header, Own: p.Own, Body: p.Body, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts, Fresh: p.Fresh,
-		RecordHeaders: p.RecordHeaders, OneOrigin: p.OneOrigin, Private: p.Private,
-	}
-	if g := p.Grant; g != nil {
-		m.Version = secretVersion
-		m.Grant = &grant{
-			For: g.For, TokenURL: g.TokenURL, ClientID: g.ClientID, Secret: g.Secret, Scope: g.Scope, Audience: g.Audience, InBody: g.InBody,
-		}
-	}
-	if p.TLS != (send.TLS{}) {
-		m.Version, m.TLS = secretVersion, new(security(p.TLS))
-	}
-	if p.Private != "" {
+	m := message{Version: version, Prepared: p, Timeout: p.Timeout.Milliseconds(), APIHosts: apiHosts}
+	switch {
+	case p.Private != "":
 		m.Version = privateVersion
+	case p.Grant != nil, p.TLS != (send.TLS{}):
+		m.Version = secretVersion
 	}
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -114,19 +76,8 @@ func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) 
 	if m.Version < version || m.Version > privateVersion || (m.Version == privateVersion) != (m.Private != "") {
 		return p, nil, fmt.Errorf("%w: %d, not %d", errVersion, m.Version, privateVersion)
 	}
-	p = send.Prepared{
-		URL: m.URL, Header: m.Header, Own: m.Own, Body: m.Body, Timeout: time.Duration(m.Timeout) * time.Millisecond, Fresh: m.Fresh,
-		RecordHeaders: m.RecordHeaders, OneOrigin: m.OneOrigin, Private: m.Private,
-	}
-	if m.TLS != nil {
-		p.TLS = send.TLS(*m.TLS)
-	}
-	if g := m.Grant; g != nil {
-		p.Grant = &send.Grant{For: g.For, Secret: g.Secret, OAuth: hook.OAuth{
-			TokenURL: g.TokenURL, ClientID: g.ClientID, Scope: g.Scope, Audience: g.Audience, InBody: g.InBody,
-		}}
-	}
-	return p, m.APIHosts, nil
+	m.Prepared.Timeout = time.Duration(m.Timeout) * time.Millisecond
+	return m.Prepared, m.APIHosts, nil
 }
 
 func refusalOf(err error) answer { return answer{Refused: err.Error()} }

@@ -33,24 +33,24 @@ type Request struct {
 
 // Prepared is a signed request, ready to be sent from any origin. The origin needs no signing
 // key, because all requests of an attempt carry the same headers. With a Grant, the origin gets
-// the access token.
+// the access token. Its JSON travels to origins of other builds, see package remote.
 type Prepared struct {
-	URL     string            // empty: only the access token is asked for
-	Header  http.Header       // set by Surehook, with the signature
-	Own     map[string]string // set by the endpoint's owner; for the origin of URL only
-	Body    []byte
-	Timeout time.Duration // of the attempt, redirects and access token included
-	Grant   *Grant        // nil: no access token is needed
-	TLS     TLS           // for the origin of URL only
-	Fresh   bool          // each request gets a new connection
+	URL     string            `json:"url"`             // empty: only the access token is asked for
+	Header  http.Header       `json:"header"`          // set by Surehook, with the signature
+	Own     map[string]string `json:"own,omitempty"`   // set by the endpoint's owner; for the origin of URL only
+	Body    []byte            `json:"body"`            // in base64
+	Timeout time.Duration     `json:"-"`               // of the attempt, redirects and access token included
+	Grant   *Grant            `json:"grant,omitempty"` // nil: no access token is needed
+	TLS     TLS               `json:"tls,omitzero"`    // for the origin of URL only
+	Fresh   bool              `json:"fresh,omitempty"` // each request gets a new connection
 	// RecordHeaders keeps the headers of an attempt that succeeds, as of one that fails.
-	RecordHeaders bool
+	RecordHeaders bool `json:"record_headers,omitempty"`
 
 	// OneOrigin ends the attempt at a redirect to another origin.
-	OneOrigin bool
+	OneOrigin bool `json:"one_origin,omitempty"`
 	// Private is the tenant of a private endpoint, whose requests go to the receivers that are listed
 	// for the tenant; empty for every other endpoint.
-	Private hook.TenantID
+	Private hook.TenantID `json:"private,omitempty"`
 }
 
 // Sender makes attempts. A Sender is safe for concurrent use.

@@ -22,11 +22,11 @@ var (
 	errTransport = errors.New("the client has no transport for TLS settings")
 )
 
-// TLS holds what the requests to one endpoint trust, and their client certificate, as PEM.
+// TLS holds what the requests to one endpoint trust, and their client certificate, as PEM: 40 KiB at most.
 type TLS struct {
-	CA          string // empty: the roots of the system
-	Certificate string // with its chain; empty: none
-	Key         string // of the certificate, in clear
+	CA          string `json:"ca,omitempty"`          // empty: the roots of the system
+	Certificate string `json:"certificate,omitempty"` // with its chain; empty: none
+	Key         string `json:"key,omitempty"`         // of the certificate, in clear
 }
 
 // Bytes returns the size of the settings.

@@ -35,8 +35,8 @@ const (
 type Grant struct {
 	hook.OAuth
 
-	For    hook.EndpointID // no other endpoint uses the token
-	Secret string          // of the client
+	For    hook.EndpointID `json:"for"`    // no other endpoint uses the token
+	Secret string          `json:"secret"` // of the client
 }
 
 // Tokens keeps the access tokens of a process. A token is used until shortly before its end, or
