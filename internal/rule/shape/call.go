@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types/traits"
 )
 
 // function is an operator, a function, a method or a macro.
@@ -43,18 +44,18 @@ func (c *call) all() []ast.Expr {
 func callOf(e ast.Expr, names *scope) (*call, bool) {
 	of := e.AsCall()
 	c := &call{at: e, name: of.FunctionName(), args: of.Args()}
-	find := globalOf
+	known := globals
 	if of.IsMemberFunction() {
-		c.target, find = of.Target(), methodOf
+		c.target, known = of.Target(), methods
 		if c.target.Kind() == ast.IdentKind {
 			if _, is := names.find(c.target.AsIdent()); !is {
 				c.name = c.target.AsIdent() + "." + c.name
-				c.target, find = nil, namespacedOf
+				c.target, known = nil, namespaced
 			}
 		}
 	}
 	var ok bool
-	c.function, ok = find(c.name)
+	c.function, ok = known[c.name]
 	return c, ok
 }
 
@@ -75,48 +76,14 @@ func (v *evaluation) call(e ast.Expr, names *scope) (any, *fault) {
 	return c.do(v, c, values)
 }
 
-func globalOf(name string) (function, bool) {
-	switch name {
-	case operators.LogicalAnd:
-		return function{least: 2, most: 2, special: logical(false)}, true
-	case operators.LogicalOr:
-		return function{least: 2, most: 2, special: logical(true)}, true
-	case operators.Conditional:
-		return function{least: 3, most: 3, special: conditional}, true
-	case operators.Has:
-		return function{least: 1, most: 1, special: has}, true
-	case operators.LogicalNot, operators.Negate:
-		return function{least: 1, most: 1, do: unary}, true
-	case operators.Equals, operators.NotEquals, operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals,
-		operators.In, operators.Add, operators.Subtract, operators.Multiply, operators.Divide, operators.Modulo:
-		return function{least: 2, most: 2, do: binary}, true
-	case operators.Index:
-		return function{least: 2, most: 2, do: index}, true
-	case operators.OptIndex, operators.OptSelect:
-		return function{least: 2, most: 2, do: optionalIndex}, true
-	}
-	return conversionOf(name)
-}
-
 func unary(v *evaluation, c *call, args []any) (any, *fault) {
-	negate := c.name == operators.Negate
 	operand, f := v.number(args[0], c.at)
 	if f != nil {
 		return nil, f
 	}
-	switch n := operand.(type) {
-	case bool:
-		if !negate {
-			return !n, nil
-		}
-	case int64:
-		if negate {
-			return ofInts(operators.Subtract, 0, n, c.at)
-		}
-	case float64:
-		if negate {
-			return -n, nil
-		}
+	_, truth := operand.(bool)
+	if n, ok := celOf(operand).(traits.Negater); ok && truth == (c.name == operators.LogicalNot) {
+		return valueOr(n.Negate(), c.at)
 	}
 	return nil, wrongAt(c.at, "no such operation for %s", typeOf(operand))
 }

@@ -124,16 +124,9 @@ func literal(e ast.Expr) (any, bool) {
 	switch v := e.AsLiteral().(type) {
 	case types.Null:
 		return nil, true
-	case types.Bool:
-		return bool(v), true
-	case types.Int:
-		return int64(v), true
-	case types.Uint:
-		return uint64(v), true
-	case types.Double:
-		return float64(v), true
-	case types.String:
-		return string(v), true
+	case types.Bytes:
+		return nil, false
+	default:
+		return v.Value(), true
 	}
-	return nil, false
 }

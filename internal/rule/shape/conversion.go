@@ -1,14 +1,19 @@
 package shape
 
 import (
-	"math"
 	"strconv"
 	"time"
 
 	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
 )
 
+// toJSON leaves a number of the payload as it is.
 func toJSON(v *evaluation, c *call, args []any) (any, *fault) {
+	if f := v.spendValue(args[0], c.at); f != nil {
+		return nil, f
+	}
 	w := writer{v: v, at: c.at}
 	if err := w.write(args[0], 0); err != nil {
 		return nil, wrongAt(c.at, "json: %s", err)
@@ -38,62 +43,20 @@ func notConverted(at ast.Expr, value any) *fault {
 	return wrongAt(at, "%s cannot be converted to %s", typeOf(value), at.AsCall().FunctionName())
 }
 
-// toInt converts whole numbers, doubles (to their whole part), texts, and times (to seconds).
-func toInt(_ *evaluation, c *call, args []any) (any, *fault) {
-	switch of := args[0].(type) {
-	case int64:
-		return of, nil
-	case uint64:
-		if of <= math.MaxInt64 {
-			return int64(of), nil
+// converted returns the conversion to a type of numbers, as in CEL: of a double to its whole part,
+// and of a time to seconds.
+func converted(to ref.Type) func(v *evaluation, c *call, args []any) (any, *fault) {
+	return func(v *evaluation, c *call, args []any) (any, *fault) {
+		if _, isText := args[0].(string); isText && to == types.DoubleType {
+			if f := v.spend(exactSteps, c.at); f != nil {
+				return nil, f
+			}
 		}
-	case float64:
-		if of > -1<<63 && of < 1<<63 {
-			return int64(of), nil
+		if result := celOf(args[0]).ConvertToType(to); !types.IsError(result) {
+			return result.Value(), nil
 		}
-	case string:
-		if n, err := strconv.ParseInt(of, 10, 64); err == nil {
-			return n, nil
-		}
-	case time.Time:
-		return of.Unix(), nil
+		return nil, notConverted(c.at, args[0])
 	}
-	return nil, notConverted(c.at, args[0])
-}
-
-func toUint(_ *evaluation, c *call, args []any) (any, *fault) {
-	switch of := args[0].(type) {
-	case uint64:
-		return of, nil
-	case int64:
-		if of >= 0 {
-			return uint64(of), nil
-		}
-	case float64:
-		if of >= 0 && of < 1<<64 {
-			return uint64(of), nil
-		}
-	case string:
-		if n, err := strconv.ParseUint(of, 10, 64); err == nil {
-			return n, nil
-		}
-	}
-	return nil, notConverted(c.at, args[0])
-}
-
-func toDouble(v *evaluation, c *call, args []any) (any, *fault) {
-	if n, ok := double(args[0]); ok {
-		return n, nil
-	}
-	if text, ok := args[0].(string); ok {
-		if f := v.spend(exactSteps, c.at); f != nil {
-			return nil, f
-		}
-		if n, err := strconv.ParseFloat(text, 64); err == nil {
-			return n, nil
-		}
-	}
-	return nil, notConverted(c.at, args[0])
 }
 
 func toBool(_ *evaluation, c *call, args []any) (any, *fault) {

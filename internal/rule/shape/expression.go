@@ -93,7 +93,7 @@ func parse(text string) (*expression, error) {
 		return nil, &Error{Problem: fmt.Sprintf("must be at most %d bytes", MaxExpression), Version: e.version}
 	}
 	p, err := parser.NewParser(
-		parser.Macros(), // evaluated here, see methodOf
+		parser.Macros(), // evaluated here, see methods
 		parser.EnableOptionalSyntax(true),
 		parser.MaxRecursionDepth(maxNesting),
 		parser.ErrorReportingLimit(1),

@@ -1,92 +1,92 @@
 package shape
 
-import "unicode/utf8"
+import (
+	"unicode/utf8"
 
-// conversionOf returns the function of one value with the name. It pays for the value first. A number
-// of the payload stays as it is in JSON.
-func conversionOf(name string) (function, bool) {
-	var do func(v *evaluation, c *call, args []any) (any, *fault)
-	switch name {
-	case "size":
-		do = size
-	case "string":
-		do = toString
-	case "int":
-		do = toInt
-	case "uint":
-		do = toUint
-	case "double":
-		do = toDouble
-	case "bool":
-		do = toBool
-	case "timestamp":
-		do = toTime
-	case "json":
-		do = toJSON
-	default:
-		return function{}, false
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+)
+
+// Tables of what an expression can call, by name.
+//
+//nolint:gochecknoglobals // tables
+var (
+	globals = map[string]function{
+		operators.LogicalAnd:    {least: 2, most: 2, special: logical(false)},
+		operators.LogicalOr:     {least: 2, most: 2, special: logical(true)},
+		operators.Conditional:   {least: 3, most: 3, special: conditional},
+		operators.Has:           {least: 1, most: 1, special: has},
+		operators.LogicalNot:    {least: 1, most: 1, do: unary},
+		operators.Negate:        {least: 1, most: 1, do: unary},
+		operators.Equals:        {least: 2, most: 2, do: binary},
+		operators.NotEquals:     {least: 2, most: 2, do: binary},
+		operators.Less:          {least: 2, most: 2, do: binary},
+		operators.LessEquals:    {least: 2, most: 2, do: binary},
+		operators.Greater:       {least: 2, most: 2, do: binary},
+		operators.GreaterEquals: {least: 2, most: 2, do: binary},
+		operators.In:            {least: 2, most: 2, do: binary},
+		operators.Add:           {least: 2, most: 2, do: binary},
+		operators.Subtract:      {least: 2, most: 2, do: binary},
+		operators.Multiply:      {least: 2, most: 2, do: binary},
+		operators.Divide:        {least: 2, most: 2, do: binary},
+		operators.Modulo:        {least: 2, most: 2, do: binary},
+		operators.Index:         {least: 2, most: 2, do: index},
+		operators.OptIndex:      {least: 2, most: 2, do: optionalIndex},
+		operators.OptSelect:     {least: 2, most: 2, do: optionalIndex},
+
+		"json":      {least: 1, most: 1, do: toJSON},
+		"size":      conversion(size),
+		"string":    conversion(toString),
+		"int":       conversion(converted(types.IntType)),
+		"uint":      conversion(converted(types.UintType)),
+		"double":    conversion(converted(types.DoubleType)),
+		"bool":      conversion(toBool),
+		"timestamp": conversion(toTime),
 	}
+	namespaced = map[string]function{
+		"cel.bind":      {least: 3, most: 3, names: 1, bind: true, special: bind},
+		"base64.encode": {least: 1, most: 1, do: encodeBase64},
+		"optional.of":   {least: 1, most: 1, do: func(_ *evaluation, _ *call, args []any) (any, *fault) { return optional{value: args[0], ok: true}, nil }},
+		"optional.none": {do: func(*evaluation, *call, []any) (any, *fault) { return optional{}, nil }},
+	}
+	// methods are also the macros.
+	methods = map[string]function{
+		"map":           {least: 2, most: 3, names: 1, special: mapped},
+		"filter":        {least: 2, most: 2, names: 1, special: filtered},
+		"all":           {least: 2, most: 2, names: 1, special: quantified},
+		"exists":        {least: 2, most: 2, names: 1, special: quantified},
+		"exists_one":    {least: 2, most: 2, names: 1, special: quantified},
+		"transformList": {least: 3, most: 3, names: 2, special: transformedList},
+		"transformMap":  {least: 3, most: 3, names: 2, special: transformedMap},
+		"size":          {do: size},
+		"orValue":       {least: 1, most: 1, do: orValue},
+		"hasValue":      {do: valueOf},
+		"value":         {do: valueOf},
+		"contains":      {least: 1, most: 1, do: search},
+		"startsWith":    {least: 1, most: 1, do: search},
+		"endsWith":      {least: 1, most: 1, do: search},
+		"join":          {most: 1, do: join},
+		"split":         {least: 1, most: 1, do: split},
+		"replace":       {least: 2, most: 2, do: replace},
+		"substring":     {least: 1, most: 2, do: substring},
+		"trim":          {do: changed},
+		"lowerAscii":    {do: changed},
+		"upperAscii":    {do: changed},
+	}
+)
+
+// conversion returns a function of one value, which pays for the value first.
+func conversion(do func(v *evaluation, c *call, args []any) (any, *fault)) function {
 	return function{least: 1, most: 1, do: func(v *evaluation, c *call, args []any) (any, *fault) {
 		if f := v.spendValue(args[0], c.at); f != nil {
 			return nil, f
-		}
-		if name == "json" {
-			return do(v, c, args)
 		}
 		value, f := v.number(args[0], c.at)
 		if f != nil {
 			return nil, f
 		}
 		return do(v, c, []any{value})
-	}}, true
-}
-
-func namespacedOf(name string) (function, bool) {
-	switch name {
-	case "cel.bind":
-		return function{least: 3, most: 3, names: 1, bind: true, special: bind}, true
-	case "base64.encode":
-		return function{least: 1, most: 1, do: encodeBase64}, true
-	case "optional.of":
-		return function{least: 1, most: 1, do: func(_ *evaluation, _ *call, args []any) (any, *fault) { return optional{value: args[0], ok: true}, nil }}, true
-	case "optional.none":
-		return function{do: func(*evaluation, *call, []any) (any, *fault) { return optional{}, nil }}, true
-	}
-	return function{}, false
-}
-
-func methodOf(name string) (function, bool) {
-	switch name {
-	case "map":
-		return function{least: 2, most: 3, names: 1, special: mapped}, true
-	case "filter":
-		return function{least: 2, most: 2, names: 1, special: filtered}, true
-	case "all", "exists", "exists_one":
-		return function{least: 2, most: 2, names: 1, special: quantified}, true
-	case "transformList":
-		return function{least: 3, most: 3, names: 2, special: transformedList}, true
-	case "transformMap":
-		return function{least: 3, most: 3, names: 2, special: transformedMap}, true
-	case "size":
-		return function{do: size}, true
-	case "orValue":
-		return function{least: 1, most: 1, do: orValue}, true
-	case "hasValue", "value":
-		return function{do: valueOf}, true
-	case "contains", "startsWith", "endsWith":
-		return function{least: 1, most: 1, do: search}, true
-	case "join":
-		return function{most: 1, do: join}, true
-	case "split":
-		return function{least: 1, most: 1, do: split}, true
-	case "replace":
-		return function{least: 2, most: 2, do: replace}, true
-	case "substring":
-		return function{least: 1, most: 2, do: substring}, true
-	case "trim", "lowerAscii", "upperAscii":
-		return function{do: changed}, true
-	}
-	return function{}, false
+	}}
 }
 
 func size(v *evaluation, c *call, args []any) (any, *fault) {

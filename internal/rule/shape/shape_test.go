@@ -257,7 +257,7 @@ func TestShaper_Shape_hostile(t *testing.T) {
 		{name: "what the payload has not", expression: `{"body": event.data.nme}`, want: "no such key: nme"},
 		{name: "another type", expression: `{"body": event.data.name + 1}`, want: "no such operation for a string and an int"},
 		{name: "not a number", expression: `{"body": 0.0 / 0.0}`, want: "a number is infinite, or none"},
-		{name: "beyond 64 bits", expression: `{"body": 9223372036854775807 + event.data.one}`, want: "beyond 64 bits"},
+		{name: "beyond 64 bits", expression: `{"body": 9223372036854775807 + event.data.one}`, want: "integer overflow"},
 		{name: "division by zero", expression: `{"body": 1 / (event.data.one - 1)}`, want: "division by zero"},
 		{name: "an optional value", expression: `{"body": event.data.?name}`, want: "an optional value is not in JSON"},
 		{name: "a secret of the payload in an error", expression: `{"body": event.data[event.data.secret]}`, want: "no such key or index"},
