@@ -20,7 +20,6 @@ const cloudLimit = 2 * time.Minute
 func (s *session) cloud() []Check {
 	return []Check{
 		{Name: "alarms", Limit: cloudLimit, Run: s.alarms},
-		{Name: "permissions as reviewed", Limit: cloudLimit, Run: s.permissions},
 		{Name: simulatorName, Limit: cloudLimit, Run: s.simulate},
 		{Name: "quota: concurrency", Limit: cloudLimit, Run: s.concurrency},
 		{Name: "quota: API throttle", Limit: cloudLimit, Run: s.throttles},

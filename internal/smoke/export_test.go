@@ -34,7 +34,6 @@ var (
 	JudgeLatency     = judgeLatency
 	JudgeSchedule    = judgeSchedule
 	JudgeFired       = judgeFired
-	JudgePolicies    = judgePolicies
 	Latencies        = latencies
 	Percentile       = percentile
 	Simulation       = simulation
@@ -56,18 +55,12 @@ func NewTakes(queues, attempts, floors int, sender bool) Takes {
 	return takes{queues: queues, attempts: attempts, floors: floors, sender: sender}
 }
 
-// Add adds a policy document.
-func (g Grants) Add(document string) error { return g.add(document) }
-
 // Reviewed returns the reviewed grants of a deployment with the outputs and
 // resources.
 func Reviewed(prefix string, outputs map[string]string, resources map[string]Resource) (map[string]Grants, error) {
 	at := arn.ARN{Partition: "aws-cn", Region: "cn-north-1", AccountID: "123456789012"}
 	return deployment{stack: at, outputs: outputs, resources: resources}.reviewed(prefix)
 }
-
-// DropSettings removes the permissions of settings.
-func DropSettings(g Grants, stack string) { g.dropSettings(stack) }
 
 // Offset returns the difference of the receiver's clock.
 func (f *Flows) Offset(ctx context.Context) (ahead, within time.Duration, err error) {

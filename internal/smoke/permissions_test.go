@@ -2,13 +2,10 @@ package smoke_test
 
 import (
 	"encoding/json"
-	"net/url"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/smoke"
 )
@@ -98,79 +95,6 @@ func TestReviewed_missing(t *testing.T) {
 		if _, err := smoke.Reviewed("shop-dev", outputs(), all); (err == nil) != ok {
 			t.Errorf("Reviewed without %s = %v; want an error: %t", id, err, !ok)
 		}
-	}
-}
-
-func TestGrants_Add(t *testing.T) {
-	t.Parallel()
-
-	const document = `{"Statement": [
-		{"Effect": "Allow", "Action": "sqs:SendMessage", "Resource": ["a", "b"]},
-		{"Effect": "Allow", "Action": ["kms:Decrypt"], "Resource": "a", "Condition": {"StringEquals": {"x": "y"}}},
-		{"Effect": "Deny", "Action": "sqs:SendMessage", "Resource": "a"}]}`
-	want := smoke.Grants{
-		"a": {"sqs:SendMessage"}, "b": {"sqs:SendMessage"}, `a if {"StringEquals":{"x":"y"}}`: {"kms:Decrypt"},
-		"a (Deny)": {"sqs:SendMessage"},
-	}
-	for name, text := range map[string]string{"plain": document, "escaped, as IAM answers": url.QueryEscape(document)} {
-		got := smoke.Grants{}
-		if err := got.Add(text); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("Add(%s) (-want +got):\n%s", name, diff)
-		}
-	}
-	for _, wrong := range []string{"<", `{"Statement": [{"Effect": "Allow", "NotAction": "iam:*", "Resource": "*"}]}`} {
-		if err := (smoke.Grants{}).Add(wrong); err == nil {
-			t.Errorf("Add(%s) = nil; want an error", wrong)
-		}
-	}
-}
-
-func TestGrants_DropSettings(t *testing.T) {
-	t.Parallel()
-
-	const lambda = "arn:aws:lambda:eu-west-1:123456789012:function:"
-	got := smoke.Grants{
-		lambda + "shop-dev-sender": {"lambda:InvokeFunction"}, lambda + "shop-dev-sender-fixed": {"lambda:InvokeFunction"},
-		`arn:aws:iam::*:role/surehook/* if {"StringNotEquals":{"aws:ResourceAccount":"123456789012"}}`: {"sts:AssumeRole"}, "arn:aws:iam::*:role/*": {"sts:AssumeRole"},
-		lambda + "shop-dev-manage": {"lambda:InvokeFunction"}, lambda + "shop-prod-sender": {"lambda:InvokeFunction"},
-		lambda + "shop-dev-sender:1": {"lambda:InvokeFunction"}, "arn:aws:sqs:eu-west-1:123456789012:shop-dev-sender": {"sqs:SendMessage"},
-	}
-	smoke.DropSettings(got, "shop-dev")
-	if len(got) != 5 || got["arn:aws:iam::*:role/*"] == nil || got[lambda+"shop-dev-sender"] != nil || got[lambda+"shop-dev-sender-fixed"] != nil {
-		t.Errorf("grants = %v; want all but those for the senders of the stack", got)
-	}
-	other := smoke.Grants{lambda + "shop-dev-sender": {"lambda:*"}}
-	if smoke.DropSettings(other, "shop-dev"); len(other) != 1 {
-		t.Error("a wider permission on the sender is dropped; want a finding")
-	}
-}
-
-func TestJudgePolicies(t *testing.T) {
-	t.Parallel()
-
-	want := smoke.Grants{"table": {"dynamodb:GetItem", "dynamodb:PutItem"}, "queue": {"sqs:SendMessage"}}
-	tests := []struct {
-		name     string
-		got      smoke.Grants
-		attached []string
-		faults   []string
-	}{
-		{"as reviewed, in another order", smoke.Grants{"table": {"dynamodb:PutItem", "dynamodb:GetItem"}, "queue": {"sqs:SendMessage"}}, nil, nil},
-		{"an action is missing", smoke.Grants{"table": {"dynamodb:GetItem"}, "queue": {"sqs:SendMessage"}}, nil, []string{"role lacks dynamodb:PutItem on table"}},
-		{"an action more", smoke.Grants{"table": {"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Scan"}, "queue": {"sqs:SendMessage"}}, nil, []string{"role has dynamodb:Scan on table beyond the reviewed grants"}},
-		{"a resource more", smoke.Grants{"table": want["table"], "queue": want["queue"], "*": {"s3:GetObject"}}, nil, []string{"role has s3:GetObject on * beyond the reviewed grants"}},
-		{"an attached policy", want, []string{"AdministratorAccess"}, []string{"role has the attached policy AdministratorAccess"}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(tt.faults, smoke.JudgePolicies("role", want, tt.got, tt.attached)); diff != "" {
-				t.Errorf("faults (-want +got):\n%s", diff)
-			}
-		})
 	}
 }
 
