@@ -76,26 +76,23 @@ func (h *handler) Handle(ctx context.Context, in input) (any, error) {
 			messages[i] = r.SQSMessage
 		}
 		return lambdafn.EachMessage(ctx, h.batches, messages, "circuit_check.decode_failed", hook.DecodeCircuitMessage, h.work), nil
-	case in.Tick:
-		if err := h.breaker.Tick(ctx); err != nil {
-			return nil, fmt.Errorf("tick: %w", err)
+	}
+	for _, s := range []struct {
+		asked bool
+		name  string
+		do    func(context.Context) error
+	}{
+		{in.Tick, "tick", h.breaker.Tick},
+		{in.Review, "review", h.breaker.Review},
+		{in.Reconcile, "reconcile dead letters", h.breaker.ReconcileDeadLetters},
+		{in.Sweep, "sweep", h.breaker.Sweep},
+	} {
+		if s.asked {
+			if err := s.do(ctx); err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			return nil, nil
 		}
-		return nil, nil
-	case in.Review:
-		if err := h.breaker.Review(ctx); err != nil {
-			return nil, fmt.Errorf("review: %w", err)
-		}
-		return nil, nil
-	case in.Reconcile:
-		if err := h.breaker.ReconcileDeadLetters(ctx); err != nil {
-			return nil, fmt.Errorf("reconcile dead letters: %w", err)
-		}
-		return nil, nil
-	case in.Sweep:
-		if err := h.breaker.Sweep(ctx); err != nil {
-			return nil, fmt.Errorf("sweep: %w", err)
-		}
-		return nil, nil
 	}
 	return nil, &hook.Error{Code: hook.CodeInvalid, Message: "the event is neither a batch of the circuits queue or of the table's stream nor an event of a schedule"}
 }

@@ -7,7 +7,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/names"
@@ -35,7 +38,8 @@ func (h *handler) Handle(ctx context.Context, in events.CloudwatchLogsEvent) err
 	if batch.MessageType == controlMessage {
 		return nil
 	}
-	var spans []span
+	var spans tracetest.SpanStubs
+	from := resource.NewSchemaless(attribute.String("service.name", "surehook"), attribute.String("deployment.environment.name", h.environment))
 	skipped := 0
 	for _, event := range batch.LogEvents {
 		s, ok, err := readSpan(event.Message)
@@ -44,6 +48,7 @@ func (h *handler) Handle(ctx context.Context, in events.CloudwatchLogsEvent) err
 			skipped++
 			h.log.LogAttrs(ctx, slog.LevelWarn, "span.unreadable", slog.String(names.LogMessage, event.ID), slog.Any(names.LogError, err))
 		case ok:
+			s.Resource = from
 			spans = append(spans, s)
 		}
 	}
@@ -52,7 +57,7 @@ func (h *handler) Handle(ctx context.Context, in events.CloudwatchLogsEvent) err
 	if len(spans) == 0 {
 		return nil
 	}
-	if err := h.exporter.ExportSpans(ctx, record(h.environment, spans)); err != nil {
+	if err := h.exporter.ExportSpans(ctx, spans.Snapshots()); err != nil {
 		return fmt.Errorf("export %d spans: %w", len(spans), err)
 	}
 	return nil

@@ -10,7 +10,9 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
 	"surehook.example/surehook/internal/hook"
@@ -38,17 +40,6 @@ type line struct {
 	Reason     string       `json:"reason"`
 }
 
-// span is a span with its ids. parent is zero if it is not known.
-type span struct {
-	trace      trace.TraceID
-	id, parent trace.SpanID
-	name       string
-	kind       trace.SpanKind
-	start, end time.Time
-	failed     string // the reason of the status Error; empty for Unset
-	attributes []attribute.KeyValue
-}
-
 var (
 	errNoTime    = errors.New("the line has no time")
 	errNoTrace   = errors.New("the line names no trace")
@@ -57,28 +48,36 @@ var (
 
 // readSpan returns the span of the line. ok is false if the line has none: it is another kind of
 // line, or a repeated post.
-func readSpan(text string) (s span, ok bool, err error) {
+//
+// A tracer of the SDK would give each span a new id; the stubs of its package for tests are the
+// other way to make spans.
+func readSpan(text string) (s tracetest.SpanStub, ok bool, err error) {
 	var l line
 	if err := json.Unmarshal([]byte(text), &l); err != nil {
-		return span{}, false, fmt.Errorf("decode line: %w", err)
+		return s, false, fmt.Errorf("decode line: %w", err)
 	}
 	if l.Message != names.LineAttempted && (l.Message != names.LineIngested || l.Duplicate) {
-		return span{}, false, nil
+		return s, false, nil
 	}
 	if l.At.IsZero() {
-		return span{}, false, errNoTime
+		return s, false, errNoTime
 	}
-	s = span{start: l.At, end: l.At, attributes: []attribute.KeyValue{
-		attribute.String("surehook.tenant", l.Tenant),
-		attribute.String("surehook.event_id", string(l.Event)),
-		attribute.String("surehook.event_type", l.EventType),
-	}}
-	if s.trace, ok = l.traceID(); !ok {
-		return span{}, false, errNoTrace
+	id, ok := l.traceID()
+	if !ok {
+		return s, false, errNoTrace
+	}
+	accepted := trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID(ids.Acceptance(l.Event)), TraceFlags: trace.FlagsSampled}
+	s = tracetest.SpanStub{
+		Name: "accept event", SpanKind: trace.SpanKindServer, SpanContext: trace.NewSpanContext(accepted), StartTime: l.At, EndTime: l.At,
+		Attributes: []attribute.KeyValue{
+			attribute.String("surehook.tenant", l.Tenant),
+			attribute.String("surehook.event_id", string(l.Event)),
+			attribute.String("surehook.event_type", l.EventType),
+		},
+		InstrumentationScope: instrumentation.Scope{Name: "surehook.example/surehook/functions/export"},
 	}
 	if l.Message == names.LineIngested {
-		s.name, s.kind, s.id = "accept event", trace.SpanKindServer, trace.SpanID(ids.Acceptance(l.Event))
-		s.attributes = append(s.attributes, attribute.Int("surehook.deliveries", l.Deliveries))
+		s.Attributes = append(s.Attributes, attribute.Int("surehook.deliveries", l.Deliveries))
 		return s, true, nil
 	}
 	return l.attempt(s)
@@ -94,20 +93,20 @@ func (l line) traceID() (id trace.TraceID, ok bool) {
 	return id, err == nil && n == len(id) && len(l.Trace) == 2*len(id) && id.IsValid()
 }
 
-// attempt completes the span of an attempt. Its parent is the acceptance of the event, because
+// attempt makes the span that of an attempt. Its parent is the acceptance of the event, because
 // the line of a retry or replay names no other cause.
-func (l line) attempt(s span) (span, bool, error) {
+func (l line) attempt(s tracetest.SpanStub) (tracetest.SpanStub, bool, error) {
 	delivery, err := hook.ParseDeliveryID(l.Delivery)
 	if err != nil || l.Attempt < 1 || l.Duration < 0 {
-		return span{}, false, errNoAttempt
+		return s, false, errNoAttempt
 	}
-	s.name, s.kind = "attempt delivery", trace.SpanKindClient
-	s.id, s.parent = trace.SpanID(ids.Attempt(delivery, l.Attempt)), trace.SpanID(ids.Acceptance(l.Event))
-	s.start = s.end.Add(-time.Duration(l.Duration) * time.Millisecond)
+	s.Name, s.SpanKind = "attempt delivery", trace.SpanKindClient
+	s.Parent, s.SpanContext = s.SpanContext.WithRemote(true), s.SpanContext.WithSpanID(trace.SpanID(ids.Attempt(delivery, l.Attempt)))
+	s.StartTime = s.EndTime.Add(-time.Duration(l.Duration) * time.Millisecond)
 	if l.Outcome != hook.ClassDelivered.String() {
-		s.failed = l.Outcome
+		s.Status = sdktrace.Status{Code: codes.Error, Description: l.Outcome}
 	}
-	s.attributes = append(s.attributes,
+	s.Attributes = append(s.Attributes,
 		attribute.String("surehook.endpoint_id", l.Endpoint),
 		attribute.String("surehook.delivery_id", l.Delivery),
 		attribute.Int("surehook.attempt", l.Attempt),
@@ -115,18 +114,10 @@ func (l line) attempt(s span) (span, bool, error) {
 		attribute.String("surehook.decision", cmp.Or(l.Decision, l.Outcome)),
 	)
 	if l.Reason != "" {
-		s.attributes = append(s.attributes, attribute.String("surehook.reason", l.Reason))
+		s.Attributes = append(s.Attributes, attribute.String("surehook.reason", l.Reason))
 	}
 	if l.Status != 0 {
-		s.attributes = append(s.attributes, attribute.Int("http.response.status_code", l.Status))
+		s.Attributes = append(s.Attributes, attribute.Int("http.response.status_code", l.Status))
 	}
 	return s, true, nil
-}
-
-// status returns the span's status in OpenTelemetry's terms.
-func (s span) status() sdktrace.Status {
-	if s.failed == "" {
-		return sdktrace.Status{}
-	}
-	return sdktrace.Status{Code: codes.Error, Description: s.failed}
 }
