@@ -141,6 +141,9 @@ func fixedWords() map[string][]cobra.Completion {
 		"class":          strings.Fields("none delivered unavailable throttled timeout dns connect reset tls blocked gone refused redirect token transformation"),
 		"failed-attempt": {"true", "false"}, "slow": {"true", "false"},
 		"signed-by": {"new", "both", "old"}, "envelope": {"raw", "standard", "thin"}, "egress": {"shared", "fixed", "private"},
-		"by": {"hour", "total"}, "group": {"endpoint", "type", "tenant"},
+		"auth-type": {"none", "basic", "bearer", "oauth2"}, "auth-client-auth": {"basic", "body"}, "signature-scheme": {"v1", "v1a"},
+		"destination-type": strings.Fields("http sqs sqs_fifo sns eventbridge kinesis"), "validation": {"off", "warn", "reject"},
+		"scope": strings.Fields("events:write endpoints:write transformations private read replay audit portal:write tenants:read admin"),
+		"by":    {"hour", "total"}, "group": {"endpoint", "type", "tenant"},
 	}
 }

@@ -81,6 +81,47 @@ func TestOperations_Contract(t *testing.T) {
 	}
 }
 
+// TestComplete_contract checks that the shell offers each word that the contract lists for a flag.
+func TestComplete_contract(t *testing.T) {
+	t.Parallel()
+
+	doc, err := openapi3.NewLoader().LoadFromFile("../../api/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	offered := fixedWords()
+	check := func(o operation, flag string, schema *openapi3.SchemaRef) {
+		if schema == nil {
+			return
+		}
+		words := schema.Value.Enum
+		if items := schema.Value.Items; items != nil {
+			words = items.Value.Enum
+		}
+		for _, word := range words {
+			if !slices.Contains(offered[flag], fmt.Sprint(word)) {
+				t.Errorf("%s: the shell does not offer %v for --%s", o.use, word, flag)
+			}
+		}
+	}
+	for _, g := range (&program{}).groups() {
+		for _, o := range g.operations {
+			operation := doc.Paths.Find(o.path).GetOperation(o.method)
+			for _, q := range o.query {
+				check(o, q.flag(), operation.Parameters.GetByInAndName("query", q.name).Schema)
+			}
+			for _, b := range o.body {
+				outer, inner, nested := strings.Cut(b.name, ".")
+				property := operation.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties[outer]
+				if nested {
+					property = property.Value.Properties[inner]
+				}
+				check(o, b.flag(), property)
+			}
+		}
+	}
+}
+
 // unset returns the fields of a body that no flag sets: neither the field as a whole, nor each
 // field inside it.
 func unset(body *openapi3.Schema, flags []option) []string {
