@@ -704,6 +704,25 @@ func (r Replays) Preview(ctx context.Context, tenant string, body openapi.Replay
 // Tenants has the operations tenants.
 type Tenants struct{ c *openapi.ClientWithResponses }
 
+// Attention: List a tenant's endpoints that need attention.
+func (r Tenants) Attention(ctx context.Context, tenant string, params ...openapi.ListAttentionParams) iter.Seq2[openapi.AttentionEndpoint, error] {
+	q := first(params)
+	return pages(func(cursor *string) ([]openapi.AttentionEndpoint, *string, error) {
+		if cursor != nil {
+			q.Cursor = cursor
+		}
+		a, err := r.c.ListAttentionWithResponse(ctx, tenant, q)
+		if err != nil {
+			return nil, nil, err
+		}
+		page, err := answered(a.StatusCode(), a.JSON200)
+		if err != nil {
+			return nil, nil, err
+		}
+		return page.Data, page.NextCursor, nil
+	})
+}
+
 // Changes: List the changes of a tenant.
 func (r Tenants) Changes(ctx context.Context, tenant string, params ...openapi.ListTenantChangesParams) iter.Seq2[openapi.Audit, error] {
 	q := first(params)

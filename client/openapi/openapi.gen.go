@@ -2729,6 +2729,9 @@ type Attention struct {
 	// Condition How the endpoint does, in one word.
 	Condition Condition `json:"condition"`
 
+	// Cursor For `GET /v1/tenants/{tenant}/attention`, which lists all of the endpoints. Absent if `worst` has them all.
+	Cursor *string `json:"cursor,omitempty"`
+
 	// Dead The number of dead deliveries of any age.
 	Dead int `json:"dead"`
 
@@ -2746,10 +2749,16 @@ type Attention struct {
 	Worst []AttentionEndpoint `json:"worst"`
 }
 
-// AttentionEndpoint One of the endpoints that need attention.
+// AttentionEndpoint An endpoint that needs attention.
 type AttentionEndpoint struct {
 	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
+
+	// Complete false: the counting took too long, so the counts are lower bounds.
+	Complete bool `json:"complete"`
+
+	// Condition How the endpoint does, in one word.
+	Condition Condition `json:"condition"`
 
 	// Dead The number of dead deliveries of any age.
 	Dead       int        `json:"dead"`
@@ -2757,7 +2766,6 @@ type AttentionEndpoint struct {
 
 	// FirstLossAt When the first of them is lost. Absent if none is.
 	FirstLossAt *FirstLoss `json:"first_loss_at,omitempty"`
-	Since       *Time      `json:"since,omitempty"`
 
 	// Uid Empty without an alias.
 	Uid string `json:"uid"`
@@ -2765,6 +2773,12 @@ type AttentionEndpoint struct {
 
 	// Waiting The number of retrying and parked deliveries.
 	Waiting int `json:"waiting"`
+}
+
+// AttentionList defines model for AttentionList.
+type AttentionList struct {
+	Data       []AttentionEndpoint `json:"data"`
+	NextCursor *string             `json:"next_cursor"`
 }
 
 // Audit defines model for Audit.
@@ -3164,6 +3178,7 @@ type Delivery struct {
 	// Last The outcome of the last attempt.
 	Last          *Outcome `json:"last,omitempty"`
 	NextAttemptAt *Time    `json:"next_attempt_at,omitempty"`
+	NextProbeAt   *Time    `json:"next_probe_at,omitempty"`
 
 	// Note The note given by the caller.
 	Note *string `json:"note,omitempty"`
@@ -3223,6 +3238,7 @@ type DeliveryDetail struct {
 	// Last The outcome of the last attempt.
 	Last          *Outcome `json:"last,omitempty"`
 	NextAttemptAt *Time    `json:"next_attempt_at,omitempty"`
+	NextProbeAt   *Time    `json:"next_probe_at,omitempty"`
 
 	// Note The note given by the caller.
 	Note *string `json:"note,omitempty"`
@@ -5398,6 +5414,15 @@ type ListTenantsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListAttentionParams defines parameters for ListAttention.
+type ListAttentionParams struct {
+	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the previous page.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListTenantChangesParams defines parameters for ListTenantChanges.
 type ListTenantChangesParams struct {
 	// Action Only changes with this action.
@@ -6129,6 +6154,19 @@ type ClientInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant} (the `EraseTenant` operationId).
 	EraseTenant(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListAttention List a tenant's endpoints that need attention
+	//
+	// In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
+	// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
+	//
+	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
+	// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
+	// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+	// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
+	ListAttention(ctx context.Context, tenant TenantRef, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListTenantChanges List the changes of a tenant
 	//
 	// Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
@@ -6167,7 +6205,7 @@ type ClientInterface interface {
 	// Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
 	// the two differ for replays only. `since` and `until` bound this time.
 	//
-	// A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
+	// A page makes at most S + E/100 + 27 requests to the table, S being the shards of the E listed endpoints (2 S for
 	// `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 	// look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
 	// ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
@@ -7260,6 +7298,29 @@ func (c *Client) EraseTenant(ctx context.Context, tenant TenantRef, reqEditors .
 	return c.Client.Do(req)
 }
 
+// ListAttention List a tenant's endpoints that need attention
+//
+// In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
+// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
+//
+// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
+// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
+// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+//
+// Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
+func (c *Client) ListAttention(ctx context.Context, tenant TenantRef, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListAttentionRequest(c.Server, tenant, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListTenantChanges List the changes of a tenant
 //
 // Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
@@ -7328,7 +7389,7 @@ func (c *Client) AnalyseDeadLetters(ctx context.Context, tenant TenantRef, param
 // Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
 // the two differ for replays only. `since` and `until` bound this time.
 //
-// A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
+// A page makes at most S + E/100 + 27 requests to the table, S being the shards of the E listed endpoints (2 S for
 // `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 // look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
 // ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
@@ -9657,6 +9718,79 @@ func NewEraseTenantRequest(server string, tenant TenantRef) (*http.Request, erro
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListAttentionRequest constructs an http.Request for the ListAttention method
+func NewListAttentionRequest(server string, tenant TenantRef, params *ListAttentionParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tenant", tenant, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/v1/tenants/%s/attention", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -13205,6 +13339,21 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with DELETE /v1/tenants/{tenant} (the `EraseTenant` operationId).
 	EraseTenantWithResponse(ctx context.Context, tenant TenantRef, reqEditors ...RequestEditorFn) (*EraseTenantResult, error)
 
+	// ListAttentionWithResponse List a tenant's endpoints that need attention
+	//
+	// In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
+	// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
+	//
+	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
+	// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
+	// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+	// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
+	ListAttentionWithResponse(ctx context.Context, tenant TenantRef, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*ListAttentionResult, error)
+
 	// ListTenantChangesWithResponse List the changes of a tenant
 	//
 	// Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
@@ -13249,7 +13398,7 @@ type ClientWithResponsesInterface interface {
 	// Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
 	// the two differ for replays only. `since` and `until` bound this time.
 	//
-	// A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
+	// A page makes at most S + E/100 + 27 requests to the table, S being the shards of the E listed endpoints (2 S for
 	// `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 	// look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
 	// ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
@@ -14860,6 +15009,47 @@ func (r EraseTenantResult) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r EraseTenantResult) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ListAttentionResult struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *AttentionList
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListAttentionResult) GetJSON200() *AttentionList {
+	return r.JSON200
+}
+
+// GetBody returns the raw response body bytes
+func (r ListAttentionResult) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListAttentionResult) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListAttentionResult) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListAttentionResult) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -17552,6 +17742,27 @@ func (c *ClientWithResponses) EraseTenantWithResponse(ctx context.Context, tenan
 	return ParseEraseTenantResult(rsp)
 }
 
+// ListAttentionWithResponse List a tenant's endpoints that need attention
+//
+// In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
+// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
+//
+// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
+// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
+// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
+func (c *ClientWithResponses) ListAttentionWithResponse(ctx context.Context, tenant TenantRef, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*ListAttentionResult, error) {
+	rsp, err := c.ListAttention(ctx, tenant, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListAttentionResult(rsp)
+}
+
 // ListTenantChangesWithResponse List the changes of a tenant
 //
 // Newest first: who changed what, when and from where. Every change by a caller has a record from the check of its
@@ -17614,7 +17825,7 @@ func (c *ClientWithResponses) AnalyseDeadLettersWithResponse(ctx context.Context
 // Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
 // the two differ for replays only. `since` and `until` bound this time.
 //
-// A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
+// A page makes at most S + E/100 + 27 requests to the table, S being the shards of the E listed endpoints (2 S for
 // `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
 // look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
 // ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
@@ -19351,6 +19562,32 @@ func ParseEraseTenantResult(rsp *http.Response) (*EraseTenantResult, error) {
 			headers.Location = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListAttentionResult parses an HTTP response from a ListAttentionWithResponse call
+func ParseListAttentionResult(rsp *http.Response) (*ListAttentionResult, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListAttentionResult{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest AttentionList
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
 	}
 
 	return response, nil

@@ -38,7 +38,7 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 			Tenant    string           `json:"tenant"`
 			Endpoints int              `json:"endpoints"`
 			AtRisk    int              `json:"at_risk"`
-			Condition map[string]any   `json:"condition"`
+			Cursor    string           `json:"cursor"`
 			Worst     []map[string]any `json:"worst"`
 		} `json:"attention"`
 	}
@@ -49,12 +49,12 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	for _, group := range found.Attention {
 		for _, e := range group.Worst {
 			if e["first_loss_at"] != nil {
-				e["tenant"], e["condition"] = group.Tenant, group.Condition
+				e["tenant"] = group.Tenant
 				losing = append(losing, e)
 			}
 		}
 		if more := group.Endpoints - len(group.Worst); more > 0 && group.AtRisk > 0 {
-			fmt.Fprintf(p.Err, "%s has %d more endpoints for the same cause\n", group.Tenant, more)
+			fmt.Fprintf(p.Err, "%s has %d more for the same cause: surehook endpoints attention -t %[1]s --cursor %[3]s --limit 0\n", printable(group.Tenant), more, printable(group.Cursor))
 		}
 	}
 	if len(losing) == 0 {
@@ -74,7 +74,7 @@ func (p *program) writeAtRisk(answer json.RawMessage, _ namer) error {
 	if err := p.atLeast(found.Complete); err != nil {
 		return err
 	}
-	return p.writeRows(p.Out, columns("LOSS=first_loss_at", "AT RISK=at_risk", "WAITING=waiting", "TENANT=~tenant", "NAME=~uid|endpoint_id", "CONDITION=condition.state", causeColumn, "SINCE=since"), rows, func([]json.RawMessage) map[string]string { return nil })
+	return p.writeRows(p.Out, columns("LOSS=first_loss_at", "AT RISK=at_risk", "WAITING=waiting", "TENANT=~tenant", "NAME=~uid|endpoint_id", "CONDITION=condition.state", causeColumn, "SINCE=condition.since"), rows, func([]json.RawMessage) map[string]string { return nil })
 }
 
 // writeHealth prints the health of the pipeline: first the figures, and then the tenants with

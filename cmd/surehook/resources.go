@@ -28,7 +28,7 @@ const mostEndpoints = 500
 
 func deliveryColumns() []column {
 	return columns("DELIVERY=id", "EVENT TYPE=?~event_type", "ENDPOINT=?endpoint_id", "STATE=state", "REASON=?reason",
-		"ATTEMPTS=?attempts", "LAST=?last.class", "STATUS=last.status", "UPDATED=updated_at")
+		"ATTEMPTS=?attempts", "LAST=?last.class", "STATUS=last.status", "NEXT=?next_attempt_at|next_probe_at", "UPDATED=updated_at")
 }
 
 // commandGroup is the commands about one kind of resource, with one call each.
@@ -88,7 +88,10 @@ func (p *program) eventOperations() []operation {
 			query: []option{{name: "endpoint", usage: "only this endpoint, also one that was created later"}},
 			body:  []option{{name: "force", usage: "also deliveries in progress, which are then cancelled", kind: yes}},
 		},
-		{use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of", ask: "Erase the payload of the event %s and what its receivers answered, for ever?", mild: true},
+		{
+			use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of",
+			ask: "Erase the payload of the event %s and what its receivers answered, for ever?", mild: true,
+		},
 	}
 }
 
@@ -109,7 +112,7 @@ func (p *program) deliveryOperations() []operation {
 			body: []option{{name: "note", kind: text, arg: true}},
 		},
 		{
-			use: "cancel DELIVERY", short: "End a waiting delivery", method: post, path: deliveriesPath + "/{delivery}/cancel", ask: "End the waiting delivery %s?", mild: true,
+			use: "cancel DELIVERY", short: "End a waiting delivery", method: post, path: deliveriesPath + "/{delivery}/cancel", ask: "End this one waiting delivery, %s? It gets no further attempt.", mild: true,
 			body: []option{{name: "note", usage: "why", kind: text}},
 		},
 	}
@@ -237,6 +240,10 @@ func (p *program) endpointOperations() []operation {
 			list: columns("CONDITION=condition.state", "SINCE=condition.since", causeColumn, "SUCCESS=success_rate%", "P95=latency_p95",
 				"DEAD=dead", "NAME=~uid|url", "ENDPOINT=endpoint_id"),
 		},
+		{
+			use: "attention", short: "List the endpoints that need attention, with what waits and what is lost", method: get, path: "/v1/tenants/{tenant}/attention",
+			list: columns("NAME=~uid|url", "CONDITION=condition.state", causeColumn, "SINCE=condition.since", "DEAD=dead", "WAITING=waiting", "AT RISK=at_risk", "LOSS=first_loss_at", "ENDPOINT=endpoint_id"),
+		},
 		{use: "health ENDPOINT", short: "Show rates, percentiles and what waits", method: get, path: one + "/health", view: viewHealth},
 		{
 			use: "decisions ENDPOINT", short: "List Surehook's decisions about an endpoint", method: get, path: one + "/decisions",
@@ -358,6 +365,9 @@ func (p *program) replayOperations() []operation {
 			list: columns("JOB=id", "STATE=state", "ACTION=action", "SELECTED=selected", "DONE=enqueued", "SKIPPED=skipped", "CREATED=created_at", "ENDED=ended_at"),
 		},
 		{use: "get REPLAY", short: "Show a replay job with what came of its deliveries", method: get, path: replaysPath + "/{replay}"},
-		{use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel", ask: "Cancel the replay job %s? What it has not sent stays as it is.", mild: true},
+		{
+			use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel",
+			ask: "Cancel the replay job %s? What it has not sent stays as it is.", mild: true,
+		},
 	}
 }

@@ -61,6 +61,7 @@ func operations() []operation {
 		{name: "GET " + endpoint + "/health", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/stats", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/health", scope: "read", status: 200, body: ""},
+		{name: "GET /v1/tenants/{tenant}/attention", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/stats", scope: "read", status: 200, body: ""},
 		{name: "GET " + endpoint + "/decisions", scope: "read", status: 200, body: ""},
 		{name: "GET /v1/tenants/{tenant}/events", scope: "read", status: 200, body: ""},

@@ -265,6 +265,7 @@ func manageRoutes(h *manage) []route {
 		read(deadPath, h.listDeadLetters),
 		read(tenantPath+statsPath, h.getStats),
 		read(tenantPath+"/health", h.getTenantHealth),
+		read(tenantPath+"/attention", h.listAttention),
 		read(egressPath, h.getEgress),
 		read(tenantPath+searchPath, h.search),
 		{Route{Method: http.MethodGet, Path: "/v1" + searchPath, Scope: hook.ScopeRead, AllTenants: true}, h.search},

@@ -90,6 +90,7 @@ func Views() map[string]reflect.Type {
 		"Backlog":            reflect.TypeFor[backlogView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
 		"TenantHealth":       reflect.TypeFor[tenantHealthView](),
+		"AttentionList":      reflect.TypeFor[listView[needingView]](),
 		"Stats":              reflect.TypeFor[statsView](),
 		"PipelineStats":      reflect.TypeFor[pipelineStatsView](),
 		"StatsRow":           reflect.TypeFor[statsRowView](),

@@ -200,12 +200,44 @@ func TestHealth_pipeline(t *testing.T) {
 	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"parked_by_reason":{},"dead":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z",`+
 		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
 		`"attention":[{"tenant":"acme","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"endpoints":1,"dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z",`+
-		`"worst":[{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","since":"2026-11-21T09:30:00.000Z","dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z"}]}],`+
+		`"worst":[{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"complete":true,"dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z"}]}],`+
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":2,"failed":2,"dead":1,"mean_delivery_time":"5.5s"},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":%s,`+
 		`"retry":{"visible":0,"in_flight":3,"delayed":1},"replay":%s,%s,"dead_letters":{"visible":1,"in_flight":0,"delayed":0},`+
 		`"undeliverable":{"visible":9,"in_flight":0,"delayed":0}}}`, e.delivery, strings.Join(tenants, ","), e.delivery.Endpoint, idle, idle, rest)
 	if w.Code != 200 || w.Body.String() != want {
 		t.Errorf("GET = %d\n%s; want 200\n%s", w.Code, w.Body, want)
+	}
+}
+
+// The health has ten endpoints of a cause, and the cursor for the list of all.
+func TestHealth_allOfACause(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.create(t, `{"url":"https://example.com/","uid":"works"}`)
+	for i := range 11 {
+		b.count(t, idOf(t, b.create(t, fmt.Sprintf(`{"url":"https://example.com/%d"}`, i))), b.now, mixed()[3:]...)
+	}
+	type row struct {
+		ID        string         `json:"endpoint_id"`
+		Condition map[string]any `json:"condition"`
+	}
+	health := get[struct {
+		Attention []struct {
+			Endpoints int
+			Worst     []row
+			Cursor    string
+		}
+	}](t, b, admin, 200, "GET", "/v1/health", "")
+	if len(health.Attention) != 1 || health.Attention[0].Endpoints != 11 || len(health.Attention[0].Worst) != 10 || health.Attention[0].Cursor == "" {
+		t.Fatalf("GET health = %+v; want 11 endpoints of one cause, ten of them, and a cursor", health)
+	}
+	list := get[struct{ Data []row }](t, b, reader, 200, "GET", "/v1/tenants/acme/attention?cursor="+health.Attention[0].Cursor, "")
+	if len(list.Data) != 11 || list.Data[0].Condition["state"] != "failing" {
+		t.Errorf("GET attention = %+v; want the 11 endpoints", list)
+	}
+	if w := b.do(t, admin, "GET", "/v1/tenants/globex/attention?cursor="+health.Attention[0].Cursor, ""); w.Code != 400 {
+		t.Errorf("GET attention of another tenant = %d %s; want 400", w.Code, w.Body)
 	}
 }
 

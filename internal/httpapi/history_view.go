@@ -41,13 +41,19 @@ type deliveryView struct {
 	CreatedAt     time.Time       `json:"created_at"`
 	UpdatedAt     time.Time       `json:"updated_at"`
 	NextAttemptAt time.Time       `json:"next_attempt_at,omitzero"`
-	GivesUpAt     time.Time       `json:"gives_up_at,omitzero"` // of a waiting delivery
-	Last          *outcomeView    `json:"last,omitzero"`
-	ReplayedAs    hook.DeliveryID `json:"replayed_as,omitzero"`
-	ReplayedAt    time.Time       `json:"replayed_at,omitzero"`
-	Job           hook.JobID      `json:"replay_id,omitzero"`
-	By            hook.KeyID      `json:"by,omitzero"`
-	Note          string          `json:"note,omitzero"`
+	outlookView
+	Last       *outcomeView    `json:"last,omitzero"`
+	ReplayedAs hook.DeliveryID `json:"replayed_as,omitzero"`
+	ReplayedAt time.Time       `json:"replayed_at,omitzero"`
+	Job        hook.JobID      `json:"replay_id,omitzero"`
+	By         hook.KeyID      `json:"by,omitzero"`
+	Note       string          `json:"note,omitzero"`
+}
+
+// outlookView is what a waiting delivery has before it.
+type outlookView struct {
+	GivesUpAt   time.Time `json:"gives_up_at,omitzero"`
+	NextProbeAt time.Time `json:"next_probe_at,omitzero"`
 }
 
 type outcomeView struct {
@@ -149,16 +155,16 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 func (h *manage) listOfDeliveries(
 	ctx context.Context, c *call, q *params, read func(page.Request) (page.List[hook.Delivery], error),
 ) (reply, error) {
-	var givesUp map[hook.DeliveryID]time.Time
+	var ahead map[hook.DeliveryID]status.Outlook
 	return viewList(q, func(req page.Request) (list page.List[hook.Delivery], err error) {
 		if list, err = read(req); err != nil {
 			return list, err
 		}
-		givesUp, err = h.Status.GivesUp(ctx, c.tenant, list.Data)
+		ahead, err = h.Status.Outlooks(ctx, c.tenant, list.Data)
 		return list, err
 	}, func(d hook.Delivery) deliveryView {
 		v := c.viewDelivery(d)
-		v.GivesUpAt = givesUp[d.ID]
+		v.outlookView = outlookView(ahead[d.ID])
 		return v
 	})
 }
@@ -197,7 +203,7 @@ func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
 		History:      make([]attemptView, len(s.Attempts)),
 		PlannedAt:    s.Planned,
 	}
-	v.GivesUpAt = s.GivesUpAt
+	v.outlookView = outlookView(s.Outlook)
 	for i, a := range s.Attempts {
 		v.History[i] = c.viewAttempt(a)
 	}

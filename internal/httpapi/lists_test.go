@@ -192,6 +192,11 @@ func TestLists_bytes(t *testing.T) {
 		b.do(t, admin, "PUT", "/v1/event-types/"+name, `{}`)
 		b.do(t, owner, "POST", endpoints, `{"url":"https://example.com/"}`)
 	}
+	for _, uid := range []string{"a", "b"} {
+		b.do(t, admin, "POST", "/v1/tenants/initech/endpoints", `{"url":"https://example.com/","uid":"`+uid+`"}`)
+		b.do(t, admin, "POST", "/v1/tenants/initech/endpoints/"+uid+"/pause", "")
+	}
+	all["endpoints that need attention"] = list{caller: admin, path: "/v1/tenants/initech/attention"}
 	all["event types"] = list{caller: admin, path: "/v1/event-types"}
 	all["acme's changes"] = list{caller: owner, path: "/v1/tenants/acme/audit"}
 	all["acme's new endpoints"] = list{caller: owner, path: "/v1/tenants/acme/audit?action=endpoint.create"}

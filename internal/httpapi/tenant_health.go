@@ -119,15 +119,17 @@ type attentionView struct {
 	Endpoints int           `json:"endpoints"`
 	harmView
 
-	Worst []worstView `json:"worst"`
+	Worst  []needingView `json:"worst"`
+	Cursor string        `json:"cursor,omitzero"` // if Worst leaves endpoints out
 }
 
-// worstView is one of these endpoints.
-type worstView struct {
-	Endpoint hook.EndpointID `json:"endpoint_id"`
-	UID      string          `json:"uid"`
-	URL      string          `json:"url"`
-	Since    time.Time       `json:"since,omitzero"`
+// needingView is an endpoint that needs attention.
+type needingView struct {
+	Endpoint  hook.EndpointID `json:"endpoint_id"`
+	UID       string          `json:"uid"`
+	URL       string          `json:"url"`
+	Condition conditionView   `json:"condition"`
+	Complete  bool            `json:"complete"`
 	harmView
 }
 
@@ -181,12 +183,27 @@ func viewAttention(all []status.Trouble) []attentionView {
 		t := &all[i]
 		v[i] = attentionView{
 			Tenant: t.Endpoint.Tenant, Condition: viewOf[conditionView](t.Condition), Endpoints: len(t.Endpoints), harmView: viewOf[harmView](t.EndpointHarm),
-			Worst: make([]worstView, min(len(t.Endpoints), maxWorst)),
+			Worst: make([]needingView, min(len(t.Endpoints), maxWorst)),
 		}
 		for n := range v[i].Worst {
-			e := &t.Endpoints[n]
-			v[i].Worst[n] = worstView{Endpoint: e.Endpoint.ID, UID: e.Endpoint.UID, URL: e.Endpoint.URL, Since: e.Since, harmView: viewOf[harmView](*e)}
+			v[i].Worst[n] = viewNeeding(t.Endpoints[n])
+		}
+		if len(t.Endpoints) > maxWorst {
+			v[i].Cursor = t.Cursor()
 		}
 	}
 	return v
+}
+
+func viewNeeding(e status.EndpointHarm) needingView {
+	v := viewOf[needingView](e)
+	v.Endpoint, v.UID, v.URL, v.Condition = e.Endpoint.ID, e.Endpoint.UID, e.Endpoint.URL, viewOf[conditionView](e.Condition)
+	return v
+}
+
+// listAttention responds with a page of a tenant's endpoints that need attention.
+func (h *manage) listAttention(ctx context.Context, c *call) (reply, error) {
+	return viewList(listQuery(c), func(req page.Request) (page.List[status.EndpointHarm], error) {
+		return h.Status.Attention(ctx, c.tenant, req)
+	}, viewNeeding)
 }

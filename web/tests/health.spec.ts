@@ -48,6 +48,32 @@ test('the overview of all tenants says what is wrong, names the failing endpoint
   await expect(page.getByText('Credentials refused')).toBeVisible()
 })
 
+test('the overview shows ten endpoints of a cause, and all of them when asked', async ({ page, backend, receiver, tenant }) => {
+  for (let n = 0; n < 12; n++) {
+    receiver.answers.set(`/${n}`, { status: 401 })
+    await backend.endpoint(tenant, { url: receiver.url(`/${n}`), uid: `shop-${n}` })
+  }
+  const event = await backend.event(tenant, 'order.paid', {})
+  const dead = () => backend.call<{ data: { state: string }[] }>('GET', `/v1/tenants/${tenant}/events/${event}/deliveries`)
+  await expect.poll(async () => (await dead()).data.filter((d) => d.state === 'dead').length).toBe(12)
+  await signIn(page, backend)
+  const need = page.getByRole('listitem').filter({ hasText: `${tenant}: 12 endpoints are failing` })
+  await need.getByText('Which endpoints').click()
+  await expect(need.getByRole('link', { name: /^shop-/ })).toHaveCount(10)
+  await need.getByRole('button', { name: 'Show all 12' }).click()
+  await expect(need.getByRole('link', { name: /^shop-/ })).toHaveCount(12)
+  await expect(need.getByRole('button')).toHaveCount(0)
+  await expect(need).toContainText('1 dead letter')
+  await accessible(page)
+  for (const scheme of ['light', 'dark'] as const)
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme: scheme })
+      await fits(page)
+      if (process.env.SHOTS) await need.screenshot({ path: `${process.env.SHOTS}/attention-${width}-${scheme}.png` })
+    }
+})
+
 test('a failing endpoint with a closed circuit has nothing green in its title', async ({ page, backend, receiver, tenant }) => {
   await three({ backend, receiver, tenant })
   await signIn(page, backend, `/t/${tenant}/endpoints/c-broken`)

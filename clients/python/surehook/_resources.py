@@ -668,6 +668,10 @@ class Tenants:
     def __init__(self, call: Call) -> None:
         self._call = call
 
+    def attention(self, tenant: str, *, limit: int | None = None, cursor: str | None = None) -> Pages[types.AttentionEndpoint]:
+        """List a tenant's endpoints that need attention."""
+        return self._call.pages("GET", "/v1/tenants/{tenant}/attention", {"tenant": tenant}, params={"limit": limit, "cursor": cursor})
+
     def changes(self, tenant: str, *, action: str | None = None, target: str | None = None, key: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None, cursor: str | None = None) -> Pages[types.Audit]:
         """List the changes of a tenant."""
         return self._call.pages("GET", "/v1/tenants/{tenant}/audit", {"tenant": tenant}, params={"action": action, "target": target, "key": key, "since": since, "until": until, "limit": limit, "cursor": cursor})
@@ -724,6 +728,10 @@ class Tenants:
 class AsyncTenants:
     def __init__(self, call: AsyncCall) -> None:
         self._call = call
+
+    def attention(self, tenant: str, *, limit: int | None = None, cursor: str | None = None) -> AsyncPages[types.AttentionEndpoint]:
+        """List a tenant's endpoints that need attention."""
+        return self._call.pages("GET", "/v1/tenants/{tenant}/attention", {"tenant": tenant}, params={"limit": limit, "cursor": cursor})
 
     def changes(self, tenant: str, *, action: str | None = None, target: str | None = None, key: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None, cursor: str | None = None) -> AsyncPages[types.Audit]:
         """List the changes of a tenant."""

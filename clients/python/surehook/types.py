@@ -979,6 +979,8 @@ class Delivery(TypedDict):
     next_attempt_at: NotRequired[str]
     gives_up_at: NotRequired[str]
     """When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change."""
+    next_probe_at: NotRequired[str]
+    """Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at."""
     last: NotRequired[Outcome]
     replayed_as: NotRequired[str]
     """The delivery of the next generation."""
@@ -1014,6 +1016,8 @@ class DeliveryDetail(TypedDict):
     next_attempt_at: NotRequired[str]
     gives_up_at: NotRequired[str]
     """When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change."""
+    next_probe_at: NotRequired[str]
+    """Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at."""
     last: NotRequired[Outcome]
     replayed_as: NotRequired[str]
     """The delivery of the next generation."""
@@ -1159,14 +1163,15 @@ class EndpointSummary(TypedDict):
 
 
 class AttentionEndpoint(TypedDict):
-    """One of the endpoints that need attention."""
+    """An endpoint that needs attention."""
 
     endpoint_id: str
     uid: str
     """Empty without an alias."""
     url: str
-    since: NotRequired[str]
-    """When the condition began."""
+    condition: Condition
+    complete: bool
+    """false: the counting took too long, so the counts are lower bounds."""
     dead: int
     """The number of dead deliveries of any age."""
     waiting: int
@@ -1652,6 +1657,13 @@ class Attention(TypedDict):
     """When the first of them is lost. Absent if none is."""
     worst: list[AttentionEndpoint]
     """The endpoints, the worst first."""
+    cursor: NotRequired[str]
+    """For `GET /v1/tenants/{tenant}/attention`, which lists all of the endpoints. Absent if `worst` has them all."""
+
+
+class AttentionList(TypedDict):
+    data: list[AttentionEndpoint]
+    next_cursor: str | None
 
 
 class Stats(TypedDict):

@@ -779,7 +779,7 @@ export interface paths {
          *     Without `state`, the time of a delivery is the acceptance of its event. With `state`, the time is `created_at`;
          *     the two differ for replays only. `since` and `until` bound this time.
          *
-         *     A page makes at most S + E/100 + 26 requests to the table, S being the shards of the E listed endpoints (2 S for
+         *     A page makes at most S + E/100 + 27 requests to the table, S being the shards of the E listed endpoints (2 S for
          *     `delivered`; 16 more for a deleted endpoint), and looks at no more than some 10,000 deliveries after the first
          *     look at each shard. A page that needs more ends early, even empty, and its `next_cursor` goes on there: the list
          *     ends when `next_cursor` is null. A list of more than 1,000 shards, 500 for `delivered`, needs the filter
@@ -1103,6 +1103,38 @@ export interface paths {
          *     ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
          */
         get: operations["getTenantHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/tenants/{tenant}/attention": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List a tenant's endpoints that need attention
+         * @description In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
+         *     at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
+         *
+         *     A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
+         *     request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
+         *     of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+         *     forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+         */
+        get: operations["listAttention"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2982,6 +3014,8 @@ export interface components {
             next_attempt_at?: components["schemas"]["Time"];
             /** @description When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change. */
             gives_up_at?: components["schemas"]["Time"];
+            /** @description Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at. */
+            next_probe_at?: components["schemas"]["Time"];
             last?: components["schemas"]["Outcome"];
             /** @description The delivery of the next generation. */
             replayed_as?: components["schemas"]["DeliveryID"];
@@ -3062,6 +3096,8 @@ export interface components {
             next_attempt_at?: components["schemas"]["Time"];
             /** @description When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change. */
             gives_up_at?: components["schemas"]["Time"];
+            /** @description Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at. */
+            next_probe_at?: components["schemas"]["Time"];
             last?: components["schemas"]["Outcome"];
             /** @description The delivery of the next generation. */
             replayed_as?: components["schemas"]["DeliveryID"];
@@ -3982,15 +4018,44 @@ export interface components {
             first_loss_at?: components["schemas"]["FirstLoss"];
             /** @description The endpoints, the worst first. */
             worst: components["schemas"]["AttentionEndpoint"][];
+            /** @description For `GET /v1/tenants/{tenant}/attention`, which lists all of the endpoints. Absent if `worst` has them all. */
+            cursor?: string;
         };
-        /** @description One of the endpoints that need attention. */
+        /**
+         * @example {
+         *       "data": [
+         *         {
+         *           "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
+         *           "uid": "orders",
+         *           "url": "https://example.com/hooks",
+         *           "condition": {
+         *             "state": "failing",
+         *             "since": "2026-11-21T08:50:11.000Z",
+         *             "class": "timeout"
+         *           },
+         *           "complete": true,
+         *           "dead": 2,
+         *           "waiting": 230,
+         *           "at_risk": 230,
+         *           "first_loss_at": "2026-11-24T08:55:10.250Z"
+         *         }
+         *       ],
+         *       "next_cursor": null
+         *     }
+         */
+        AttentionList: {
+            data: components["schemas"]["AttentionEndpoint"][];
+            next_cursor: string | null;
+        };
+        /** @description An endpoint that needs attention. */
         AttentionEndpoint: {
             endpoint_id: components["schemas"]["EndpointID"];
             /** @description Empty without an alias. */
             uid: string;
             url: string;
-            /** @description When the condition began. */
-            since?: components["schemas"]["Time"];
+            condition: components["schemas"]["Condition"];
+            /** @description false: the counting took too long, so the counts are lower bounds. */
+            complete: boolean;
             /** @description The number of dead deliveries of any age. */
             dead: number;
             /** @description The number of retrying and parked deliveries. */
@@ -4409,7 +4474,12 @@ export interface components {
          *               "endpoint_id": "ep_4n8k2r7w1q5t9x3z",
          *               "uid": "orders",
          *               "url": "https://example.com/hooks",
-         *               "since": "2026-11-21T08:50:11.000Z",
+         *               "condition": {
+         *                 "state": "failing",
+         *                 "since": "2026-11-21T08:50:11.000Z",
+         *                 "class": "timeout"
+         *               },
+         *               "complete": true,
          *               "dead": 2,
          *               "waiting": 230,
          *               "at_risk": 230,
@@ -7382,6 +7452,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantHealth"];
+                };
+            };
+            400: components["responses"]["Invalid"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["Throttled"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAttention: {
+        parameters: {
+            query?: {
+                /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
+                limit?: components["parameters"]["Limit"];
+                /** @description The `next_cursor` of the previous page. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The tenant. A stack with one tenant uses `default`.
+                 * @example default
+                 */
+                tenant: components["parameters"]["TenantRef"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of endpoints. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttentionList"];
                 };
             };
             400: components["responses"]["Invalid"];

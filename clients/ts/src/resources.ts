@@ -341,6 +341,11 @@ export class Replays {
 export class Tenants {
   constructor(private readonly call: Call) {}
 
+  /** List a tenant's endpoints that need attention. */
+  attention(tenant: string, options?: Options<"listAttention">): Pages<Schemas["AttentionEndpoint"]> {
+    return this.call.pages("GET", "/v1/tenants/{tenant}/attention", { tenant }, options);
+  }
+
   /** List the changes of a tenant. */
   changes(tenant: string, options?: Options<"listTenantChanges">): Pages<Schemas["Audit"]> {
     return this.call.pages("GET", "/v1/tenants/{tenant}/audit", { tenant }, options);

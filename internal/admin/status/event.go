@@ -61,9 +61,14 @@ type DeliveryDetail struct {
 	// Planned holds the times of the next attempts, if each attempt fails at once
 	// and without Retry-After. Only a retrying delivery has planned attempts.
 	Planned []time.Time
-	// GivesUpAt is the latest time of an attempt of a waiting delivery; zero for a settled
-	// delivery, and for one of a deleted endpoint.
-	GivesUpAt time.Time
+	Outlook
+}
+
+// Outlook is what a waiting delivery has before it. It is zero for a settled delivery, and for one of a
+// deleted endpoint.
+type Outlook struct {
+	GivesUpAt   time.Time // the latest time of an attempt
+	NextProbeAt time.Time // of a parked delivery: the earliest time of the next probe; zero without one
 }
 
 // Delivery returns the tenant's delivery; CodeNotFound if none exists.
@@ -92,9 +97,11 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 		return DeliveryDetail{}, err
 	}
 	if e, ok := waiting[id.Endpoint]; ok {
-		detail.Planned, detail.GivesUpAt = planned(&e, all[i]), retry.Deadline(all[i], e.MaxAge)
+		detail.Planned = planned(&e, all[i])
 	}
-	return detail, nil
+	ahead, err := r.ahead(ctx, waiting, all[i:i+1])
+	detail.Outlook = ahead[id]
+	return detail, err
 }
 
 // eventDeliveries returns all generations of the event's deliveries, unreadable ones
@@ -174,21 +181,43 @@ func planned(e *hook.Endpoint, d hook.Delivery) []time.Time {
 	return times
 }
 
-// GivesUp returns the latest time of an attempt of each waiting delivery of the tenant, with one
-// read of its endpoint, or of the tenant's endpoints if there are several. Settled deliveries and
-// those of deleted endpoints are left out.
-func (r *Reader) GivesUp(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.DeliveryID]time.Time, error) {
+// Outlooks returns what the waiting deliveries of the tenant have before them, with one read of their
+// endpoint, or of the tenant's endpoints if there are several, and one of the circuits of those with
+// parked deliveries. Settled deliveries and those of deleted endpoints are left out.
+func (r *Reader) Outlooks(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.DeliveryID]Outlook, error) {
 	waiting, err := r.waitedFor(ctx, tenant, deliveries)
 	if err != nil {
 		return nil, err
 	}
-	ends := make(map[hook.DeliveryID]time.Time)
+	return r.ahead(ctx, waiting, deliveries)
+}
+
+// ahead returns the outlooks of the deliveries of the endpoints.
+func (r *Reader) ahead(ctx context.Context, endpoints map[hook.EndpointID]hook.Endpoint, deliveries []hook.Delivery) (map[hook.DeliveryID]Outlook, error) {
+	var parked []hook.EndpointID
 	for _, d := range deliveries {
-		if e, ok := waiting[d.ID.Endpoint]; ok && !d.State.Settled() {
-			ends[d.ID] = retry.Deadline(d, e.MaxAge)
+		id := d.ID.Endpoint
+		if d.State == hook.StateParked && endpoints[id].Status == hook.StatusActive && !slices.Contains(parked, id) {
+			parked = append(parked, id)
 		}
 	}
-	return ends, nil
+	records, err := r.Circuits.CircuitsOf(ctx, parked)
+	if err != nil {
+		return nil, fmt.Errorf("read circuits of parked deliveries: %w", err)
+	}
+	found := make(map[hook.DeliveryID]Outlook)
+	for _, d := range deliveries {
+		e, ok := endpoints[d.ID.Endpoint]
+		if !ok || d.State.Settled() {
+			continue
+		}
+		o := Outlook{GivesUpAt: retry.Deadline(d, e.MaxAge)}
+		if record, known := records[e.ID]; known && d.State == hook.StateParked {
+			o.NextProbeAt = record.NextProbe()
+		}
+		found[d.ID] = o
+	}
+	return found, nil
 }
 
 // waitedFor returns the existing endpoints of the waiting deliveries.

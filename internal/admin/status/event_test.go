@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/retry"
 )
 
@@ -208,9 +210,9 @@ func TestReader_Delivery(t *testing.T) {
 		}
 		list = append(list, got.Delivery)
 	}
-	ends, err := p.GivesUp(t.Context(), tenant, list)
-	if _, deleted := ends[p.retrying]; err != nil || deleted || !ends[p.queued].Equal(list[1].CreatedAt.Add(hook.DefaultMaxAge)) || len(ends) != 1 {
-		t.Errorf("GivesUp = %v, %v; want the max_age of the queued delivery alone", ends, err)
+	ahead, err := p.Outlooks(t.Context(), tenant, list)
+	if _, deleted := ahead[p.retrying]; err != nil || deleted || ahead[p.queued] != (status.Outlook{GivesUpAt: list[1].CreatedAt.Add(hook.DefaultMaxAge)}) || len(ahead) != 1 {
+		t.Errorf("Outlooks = %v, %v; want the max_age of the queued delivery alone", ahead, err)
 	}
 
 	if got, err := p.Delivery(t.Context(), tenant, p.queued); err != nil || got.Delivery.State != hook.StateQueued || got.Planned != nil {
@@ -226,5 +228,34 @@ func TestReader_Delivery(t *testing.T) {
 	}
 	if _, err := p.Delivery(t.Context(), "globex", p.retrying); err == nil || err.Error() != "no such delivery" {
 		t.Errorf("Delivery by another tenant = %v; want no such delivery", err)
+	}
+}
+
+// TestReader_Outlooks_probe has deliveries of an open circuit, of a paused endpoint with an open circuit,
+// and of a closed one.
+func TestReader_Outlooks_probe(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	open, paused, closed := b.createAt(t, "open"), b.createAt(t, "paused"), b.createAt(t, "closed")
+	record := b.keepOpen(t, open, func(*admission.Record) {})
+	b.keepOpen(t, paused, func(*admission.Record) {})
+	if _, err := b.admin.Pause(t.Context(), tenant, "paused"); err != nil {
+		t.Fatalf("Pause = %v", err)
+	}
+	parked, retrying := b.wait(t, open, hook.StateParked, hook.ReasonCircuit, b.now), b.wait(t, open, hook.StateRetrying, hook.ReasonNone, b.now)
+	list := []hook.Delivery{parked, retrying, b.wait(t, paused, hook.StateParked, hook.ReasonPaused, b.now), b.wait(t, closed, hook.StateParked, hook.ReasonRate, b.now)}
+	ahead, err := b.Outlooks(t.Context(), tenant, list)
+	if err != nil || len(ahead) != len(list) {
+		t.Fatalf("Outlooks = %v, %v; want one for each", ahead, err)
+	}
+	for _, d := range list {
+		want := time.Time{}
+		if d.ID == parked.ID {
+			want = record.NextProbe()
+		}
+		if got := ahead[d.ID]; !got.NextProbeAt.Equal(want) || got.GivesUpAt.IsZero() {
+			t.Errorf("%s of %s = %+v; want the probe %v, and an end", d.State, d.ID.Endpoint, got, want)
+		}
 	}
 }

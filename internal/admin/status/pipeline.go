@@ -46,6 +46,7 @@ type EndpointHarm struct {
 	Endpoint  hook.Endpoint
 	AtRisk    int // deliveries that are lost if nothing changes
 	FirstLoss time.Time
+	Complete  bool // false after a timeout: the counts are lower bounds
 }
 
 // Trouble is the endpoints of a tenant that need attention for one cause: the same state, class and
@@ -65,6 +66,14 @@ type cause struct {
 	reason hook.Reason
 }
 
+func causeOf(e EndpointHarm) cause {
+	of := cause{tenant: e.Endpoint.Tenant, state: e.State, class: e.Class, reason: e.Reason}
+	if e.Class == hook.ClassRefused {
+		of.status = e.Status
+	}
+	return of
+}
+
 // troubles groups the endpoints by tenant and cause, the worst first.
 func troubles(endpoints []EndpointHarm) []Trouble {
 	slices.SortFunc(endpoints, func(a, b EndpointHarm) int {
@@ -73,10 +82,7 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 	var all []Trouble
 	at := make(map[cause]int)
 	for _, e := range endpoints {
-		of := cause{tenant: e.Endpoint.Tenant, state: e.State, class: e.Class, reason: e.Reason}
-		if e.Class == hook.ClassRefused {
-			of.status = e.Status
-		}
+		of := causeOf(e)
 		i, known := at[of]
 		if !known {
 			at[of] = len(all)
@@ -207,11 +213,12 @@ func (r *Reader) busy(ctx context.Context, attended []admission.Record, now time
 
 // part is the share of one endpoint in a Pipeline.
 type part struct {
+	record  admission.Record
 	waiting Waiting
 	dead    int
 	oldest  hook.Delivery
 	counts  stats.Counts
-	harm    EndpointHarm // zero for a deleted endpoint
+	harm    EndpointHarm // of a deleted endpoint without a condition
 }
 
 // recordOf returns the endpoint's record; a new one without a stored record.
@@ -224,34 +231,49 @@ func recordOf(records map[hook.EndpointID]admission.Record, tenant hook.TenantID
 
 // part returns the share of the endpoint; with an error, the share counted so far.
 func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admission.Record, now time.Time) (part, error) {
-	var found part
-	hours, err := r.Stats.Hours(ctx, of.Endpoint, judgedSince(now))
-	if err != nil {
-		return found, fmt.Errorf("read hours of endpoint %s: %w", of.Endpoint, err)
-	}
-	var s endpoint.Status
 	e, err := r.Endpoints.Get(ctx, of.Tenant, string(of.Endpoint))
-	switch {
-	case err == nil:
-		if s, err = r.Endpoints.StatusOf(ctx, e, record); err != nil {
-			return found, err
-		}
-		found.harm = EndpointHarm{Endpoint: s.Endpoint, Harm: summary(s.Endpoint, s.Gate, hours).Harm}
-	case hook.CodeOf(err) == hook.CodeNotFound:
-		// What waits for a deleted endpoint is cancelled soon, and is at no risk.
-		s = endpoint.Status{Endpoint: hook.Endpoint{ID: of.Endpoint, Shards: hook.MaxShards}, Admits: 1}
-	default:
-		return found, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
+	deleted := hook.CodeOf(err) == hook.CodeNotFound
+	if deleted {
+		e = hook.Endpoint{ID: of.Endpoint, Shards: hook.MaxShards}
+	} else if err != nil {
+		return part{}, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
 	}
-	target := s.Endpoint.Widest()
-	found.counts = review.Recent(hours, now)
-	if found.waiting, found.oldest, _, err = r.waiting(ctx, &s, found.counts.Latency.Mean(), now); err != nil {
+	found, err := r.judge(ctx, e, record, now)
+	if err != nil {
 		return found, err
+	}
+	if deleted {
+		found.harm = EndpointHarm{Endpoint: e}
+	}
+	return found, r.fill(ctx, &found, now)
+}
+
+// judge returns the condition of the endpoint and its recent counts.
+func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Record, now time.Time) (part, error) {
+	hours, err := r.Stats.Hours(ctx, e.ID, judgedSince(now))
+	if err != nil {
+		return part{}, fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
+	}
+	return part{record: record, counts: review.Recent(hours, now), harm: EndpointHarm{Harm: summary(e, record, hours).Harm, Endpoint: e}}, nil
+}
+
+// fill counts the deliveries of a judged endpoint; with an error, those so far.
+func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
+	s := endpoint.Status{Endpoint: f.harm.Endpoint, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
+	var err error
+	if f.harm.State != 0 {
+		if s, err = r.Endpoints.StatusOf(ctx, f.harm.Endpoint, f.record); err != nil {
+			return err
+		}
+	}
+	if f.waiting, f.oldest, _, err = r.waiting(ctx, &s, f.counts.Latency.Mean(), now); err != nil {
+		return err
 	}
 	// The waiting deliveries are counted first, because a timeout may cut off the count of the
 	// dead.
-	found.dead, err = r.count(ctx, target, hook.StateDead)
-	return found, err
+	f.dead, err = r.count(ctx, s.Endpoint.Widest(), hook.StateDead)
+	f.harm.Complete = err == nil
+	return err
 }
 
 // attention returns the endpoint with its counts. needed is false for one that needs no attention and

@@ -43,7 +43,7 @@ export function Deliveries() {
 }
 
 /** The deliveries of the tenant, or of one endpoint, with the filters of the URL. */
-export function DeliveryList({ tenant, endpoint, probe }: { tenant: string; endpoint?: string; probe?: string }) {
+export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: string }) {
   const search: Search = useSearch({ strict: false })
   const endpoints = useEndpointOptions(tenant, !endpoint)
   const types = useTypeOptions()
@@ -81,7 +81,7 @@ export function DeliveryList({ tenant, endpoint, probe }: { tenant: string; endp
       </Filters>
       <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
       <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>
-        {(data) => <DeliveryTable tenant={tenant} deliveries={data} endpoint={!endpoint} probe={probe} />}
+        {(data) => <DeliveryTable tenant={tenant} deliveries={data} endpoint={!endpoint} />}
       </List>
     </>
   )

@@ -86,7 +86,7 @@ export function EndpointPage() {
               <EndpointHealth tenant={tenant} of={endpoint} />
             </Tabs.Panel>
             <Tabs.Panel value="deliveries" className="stack">
-              <DeliveryList tenant={tenant} endpoint={endpoint.id} probe={endpoint.circuit_state.next_probe_at} />
+              <DeliveryList tenant={tenant} endpoint={endpoint.id} />
             </Tabs.Panel>
             <Tabs.Panel value="settings" className="stack">
               {may('endpoints:write') ? (

@@ -1,7 +1,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { AlertTriangle, CircleCheck, CircleX, Clock, PauseCircle, Unplug } from 'lucide-react'
-import { Fragment, type ReactNode, useEffect, useRef } from 'react'
+import { Fragment, type ReactNode, useEffect, useRef, useState } from 'react'
 import { api, ask, type Schemas } from '../api/client'
 import { nameOf, usePipelineStats } from '../api/reads'
 import { compact, count, duration, goDuration, span, until } from '../format'
@@ -9,6 +9,7 @@ import { hoursByTenant, hourLong, type Part, parts } from '../hours'
 import { isPortal } from '../session'
 import { text } from '../text'
 import { ActivityChart } from '../ui/activity'
+import { Button } from '../ui/controls'
 import { ConditionDetail, conditionTones, Todo } from '../ui/endpoint'
 import { useFilter } from '../ui/filters'
 import { LatencyChart } from '../ui/latency'
@@ -184,11 +185,11 @@ function ConditionIcon({ state }: { state: Schemas['Condition']['state'] }) {
   return <Icon size={17} className={needIcons[state] ? conditionTones[state] : 'bad'} />
 }
 
-/** The endpoints of a tenant that need attention for one cause; several are opened to a list. */
+/** The endpoints of a tenant that need attention for one cause; several are opened to a list, ten first. */
 function AttentionNeed({ of: a }: { of: Schemas['Attention'] }) {
+  const [all, setAll] = useState(false)
   const [worst] = a.worst
-  const more = a.endpoints - a.worst.length
-  if (worst && a.endpoints === 1) return <EndpointNeed tenant={a.tenant} of={{ ...worst, condition: a.condition }} waiting={a.waiting} risk={a} named />
+  if (worst && a.endpoints === 1) return <EndpointNeed tenant={a.tenant} of={worst} waiting={a.waiting} risk={a} named />
   const state = a.condition.state
   return (
     <Need
@@ -200,15 +201,8 @@ function AttentionNeed({ of: a }: { of: Schemas['Attention'] }) {
           <details>
             <summary>{text.endpoints.which}</summary>
             <ul>
-              {a.worst.map((e) => (
-                <li key={e.endpoint_id}>
-                  <Link to="/t/$tenant/endpoints/$endpoint" params={{ tenant: a.tenant, endpoint: e.endpoint_id }}>
-                    {nameOf(e)}
-                  </Link>{' '}
-                  <Facts of={[e.since && <ConditionDetail of={{ state: a.condition.state, since: e.since }} />, e.dead > 0 && text.endpoints.dead(e.dead), ...harm(e.waiting, e)]} />
-                </li>
-              ))}
-              {more > 0 && <li>{text.endpoints.andMore(more)}</li>}
+              {all ? <Needing tenant={a.tenant} cursor={a.cursor} /> : <NeedingRows tenant={a.tenant} of={a.worst} />}
+              {a.cursor && !all && <MoreButton name={text.endpoints.showAll(a.endpoints)} onClick={() => setAll(true)} />}
             </ul>
           </details>
         </>
@@ -216,6 +210,48 @@ function AttentionNeed({ of: a }: { of: Schemas['Attention'] }) {
       to={`/t/${a.tenant}`}
     />
   )
+}
+
+/** A page of the endpoints that need attention, and those after it as they are asked for. */
+function Needing({ tenant, cursor }: { tenant: string; cursor?: string }) {
+  const [more, setMore] = useState(false)
+  const page = useQuery({
+    queryKey: [tenant, 'attention', cursor],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/attention', { params: { path: { tenant }, query: { cursor } } })),
+    refetchInterval: false,
+  })
+  const next = page.data?.next_cursor
+  return (
+    <Data of={page}>
+      {({ data }) => (
+        <>
+          <NeedingRows tenant={tenant} of={data} />
+          {next && (more || data.length === 0 ? <Needing tenant={tenant} cursor={next} /> : <MoreButton name={text.more} onClick={() => setMore(true)} />)}
+        </>
+      )}
+    </Data>
+  )
+}
+
+function MoreButton({ name, onClick }: { name: string; onClick: () => void }) {
+  return (
+    <li>
+      <Button tiny onClick={onClick}>
+        {name}
+      </Button>
+    </li>
+  )
+}
+
+function NeedingRows({ tenant, of }: { tenant: string; of: Schemas['AttentionEndpoint'][] }) {
+  return of.map((e) => (
+    <li key={e.endpoint_id}>
+      <Link to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: e.endpoint_id }}>
+        {nameOf(e)}
+      </Link>{' '}
+      <Facts of={[e.condition.since && <ConditionDetail of={e.condition} />, e.dead > 0 && text.endpoints.dead(e.dead), ...harm(e.waiting, e)]} />
+    </li>
+  ))
 }
 
 type Risk = { at_risk?: number; first_loss_at?: string }

@@ -297,7 +297,7 @@ export const words: Part<Words> = {
     atRisk: (n) => `${count(n)} ${n === 1 ? 'geht' : 'gehen'} verloren, wenn sich nichts ändert, die erste am`,
     todo: { paused: 'Setzen Sie den Endpunkt fort, um zu empfangen, was wartet.', disabled: 'Bringen Sie Ihren Server in Ordnung und schalten Sie den Endpunkt ein, um zu empfangen, was wartet.', ...outage('Ihr Server antwortet mit Fehlern: Bringen Sie ihn in Ordnung.', 'Ihr Server ist nicht erreichbar: Prüfen Sie die URL und ob er läuft.', 'Ihr Server antwortet zu spät: Antworten Sie zuerst und arbeiten Sie danach.', 'Was wartet, geht dann von selbst hinaus.') },
     which: 'Welche Endpunkte',
-    andMore: (n) => `und ${count(n)} weitere`,
+    showAll: (n) => `Alle ${count(n)} zeigen`,
     groupNeeds: {
       failing: (n, tenant) => `${tenant}: ${count(n)} Endpunkte scheitern`,
       disabled: (n, tenant) => `${tenant}: ${count(n)} Endpunkte sind abgeschaltet`,

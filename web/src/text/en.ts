@@ -408,7 +408,7 @@ export const words = {
     atRisk: (n: number) => `${count(n)} will be lost if nothing changes, the first on`,
     todo: {} as Record<string, string>, // by state or class, for customers
     which: 'Which endpoints',
-    andMore: (n: number) => `and ${count(n)} more`,
+    showAll: (n: number) => `Show all ${count(n)}`,
     groupNeeds: {
       failing: (n: number, tenant: string) => `${tenant}: ${count(n)} endpoints are failing`,
       disabled: (n: number, tenant: string) => `${tenant}: ${count(n)} endpoints are disabled`,

@@ -64,11 +64,9 @@ type TableProps = {
   deliveries: Delivery[]
   /** Shows the endpoints. */
   endpoint?: boolean
-  /** The next probe of the only endpoint: what is parked waits for it. */
-  probe?: string
 }
 
-export function DeliveryTable({ tenant, deliveries, endpoint, probe }: TableProps) {
+export function DeliveryTable({ tenant, deliveries, endpoint }: TableProps) {
   return (
     <Table compact columns={[t.event, t.state, ...(endpoint ? [t.endpoint] : []), t.last, { name: t.attempts, look: 'end' }, t.next, t.created]}>
       {deliveries.map((d) => (
@@ -96,13 +94,13 @@ export function DeliveryTable({ tenant, deliveries, endpoint, probe }: TableProp
           <td className="end labelled" data-label={t.attempts}>
             {count(d.attempts)}
           </td>
-          <td className={d.next_attempt_at ? 'labelled' : d.gives_up_at ? '' : 'blank'} data-label={t.next}>
+          <td className={d.next_attempt_at ? 'labelled' : d.gives_up_at || d.next_probe_at ? '' : 'blank'} data-label={t.next}>
             <div>
               {d.next_attempt_at ? (
                 <Time at={d.next_attempt_at} />
-              ) : d.state === 'parked' && probe ? (
+              ) : d.next_probe_at ? (
                 <>
-                  {text.endpoint.probe}: <Time at={probe} />
+                  {text.endpoint.probe}: <Time at={d.next_probe_at} />
                 </>
               ) : (
                 !d.gives_up_at && <span className="soft">–</span>
