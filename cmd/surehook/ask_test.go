@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"surehook.example/surehook/client"
 )
 
 // On a terminal a person is asked before an endpoint goes, and learns where and what that cancels.
@@ -76,6 +78,54 @@ func TestDelete_asks(t *testing.T) {
 			question := fmt.Sprintf("Delete the endpoint orders? %s cancelled. [tenant acme, %s] [y/N]", tt.asked, server.URL)
 			if asked := strings.Contains(errs.String(), question); asked != (tt.answer != "") {
 				t.Errorf("printed %q; want the question %q: %t", errs.String(), question, tt.answer != "")
+			}
+		})
+	}
+}
+
+// A question counts what the call ends, if one request can count it.
+func TestEffect_said(t *testing.T) {
+	t.Parallel()
+
+	waits := `{"state":"queued"},{"state":"parked"},{"state":"retrying"},{"state":"delivered"},{"state":"dead"}`
+	tests := []struct {
+		name     string
+		of       *effect
+		request  string
+		answer   string
+		refusing bool
+		want     string
+	}{
+		{"an event", unsettledOf(), "/v1/tenants/acme/events/x1/deliveries?limit=100", `{"data":[` + waits + `],"next_cursor":null}`, false, "3 waiting deliveries are cancelled."},
+		{"an event of more deliveries", unsettledOf(), "/v1/tenants/acme/events/x1/deliveries?limit=100", `{"data":[` + waits + `],"next_cursor":"c"}`, false, "at least 3 waiting deliveries are cancelled."},
+		{"an event, unread", unsettledOf(), "/v1/tenants/acme/events/x1/deliveries?limit=100", ``, true, "What waits is cancelled."},
+		{"a job", sentBy(), "/v1/tenants/acme/replays/x1", `{"enqueued":298,"expected":300}`, false, "298 of 300 are sent, and go on."},
+		{"a tenant", endpointsOfTenant(), "/v1/tenants?limit=1&prefix=x1", `{"data":[{"id":"x1","endpoints":13}]}`, false, "13 endpoints go; its events are not counted."},
+		{"a tenant whose name begins like another's", endpointsOfTenant(), "/v1/tenants?limit=1&prefix=x1", `{"data":[{"id":"x12","endpoints":13}]}`, false, "0 endpoints go; its events are not counted."},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			var asked string
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked = r.URL.String()
+				w.Header().Set("Content-Type", "application/json")
+				if tt.refusing {
+					w.WriteHeader(http.StatusForbidden)
+					fmt.Fprint(w, `{"status":403,"code":"forbidden","title":"forbidden","detail":"the key lacks the scope read"}`)
+					return
+				}
+				fmt.Fprint(w, tt.answer)
+			}))
+			defer server.Close()
+			api, err := client.New(server.URL, "shk_"+strings.Repeat("x", 43))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := tt.of.said(t.Context(), api, "acme", "x1")
+			if err != nil || got != tt.want || asked != tt.request {
+				t.Errorf("said = %q, %v after %s; want %q after %s", got, err, asked, tt.want, tt.request)
 			}
 		})
 	}

@@ -27,7 +27,7 @@ func questions(dead, from, until, made string) []question {
 		{"Is anything wrong now?", "the depth of each queue, 25 requests for the active endpoints, and at most eight for each of 500", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
 		{"Since when does the endpoint fail, and why?", "the health of one endpoint, and its newest 20 deliveries", "why billing -t acme", `(?s)^billing is failing since \w{3} \d\d:\d\d \(2h ago\): 401 refused\n.*\n  \{"error":"invalid token"\}\n`},
 		{"What waits, and for how long?", "one request for each shard of the endpoint and page", "deliveries list -t acme --endpoint crm --state parked --limit 3", `dlv_\S+ .* crm +parked +circuit_open`},
-		{"What was sent, and what came back?", "the delivery, its event and its attempts", "deliveries get " + dead + " -t acme", `(?s)history.0.body +\{"error":"invalid token"\}.*history.0.request_headers.Webhook-Id`},
+		{"What was sent, and what came back?", "the delivery, its event and its attempts", "deliveries get " + dead + " -t acme", `(?s)attempt 1: 401 refused after \S+.*  \{"error":"invalid token"\}.*received\n.*sent\n.*  Webhook-Id: evt_`},
 		{"With which bytes?", "the delivery, the event and the endpoint", "deliveries get " + dead + " --body -t acme", `^\{"type":"invoice.created"`},
 		{"Who changed the endpoint?", "at most 1,000 records", "audit list -t acme --target warehouse", `endpoint.change .* (max_age|timeout): \S+ → \S+`},
 		{"What did this customer get yesterday, by type?", "one request for the list of the endpoints, one for 100 of them, and one for each, at most 500", "stats -t acme --since yesterday --until today --group type", `order.paid +\d+ +\d+ +0 `},

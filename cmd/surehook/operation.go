@@ -32,7 +32,7 @@ type operation struct {
 	mild         bool     // the question is for people alone: without a terminal, the call is made
 	sends        bool     // the answer is a delivery, whose request --body and --curl show
 	view         view     // of the answer, for people; nil: a line for each field
-	cancels      bool     // the question names the endpoint's waiting deliveries, which the call cancels
+	effect       *effect  // what the call ends or takes away, counted for the question
 }
 
 // option is a flag, with the field or the query parameter that it sets.

@@ -90,7 +90,7 @@ func (p *program) eventOperations() []operation {
 		},
 		{
 			use: "erase EVENT", short: "Erase the payload of an event and all response bodies", method: remove, path: eventsPath + "/{event}/payload", done: "erased the payload of",
-			ask: "Erase the payload of the event %s and what its receivers answered, for ever?", mild: true,
+			ask: "Erase the payload of the event %s and what its receivers answered, for ever?", mild: true, effect: unsettledOf(),
 		},
 	}
 }
@@ -101,7 +101,7 @@ func (p *program) deliveryOperations() []operation {
 			use: "list", short: "List the deliveries of the tenant, newest first", method: get, path: deliveriesPath,
 			query: filters("endpoint", "state", "event_type", "status_class", "failed_attempt", "idempotency_key", "since", "until"), list: deliveryColumns(),
 		},
-		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}", sends: true},
+		{use: "get DELIVERY", short: "Show a delivery with its attempts and planned times", method: get, path: deliveriesPath + "/{delivery}", sends: true, view: viewDelivery},
 		{
 			use: "replay DELIVERY", short: "Send a delivery again", method: post, path: deliveriesPath + "/{delivery}/replay",
 			body: []option{{name: "force", usage: "also a delivery in progress, which is then cancelled", kind: yes}},
@@ -211,7 +211,7 @@ func (p *program) endpointOperations() []operation {
 		},
 		{
 			use: "delete ENDPOINT", short: "Delete an endpoint; its waiting deliveries are cancelled", method: remove, path: one, match: true, done: "deleted",
-			ask: "Delete the endpoint %s?", mild: true, cancels: true,
+			ask: "Delete the endpoint %s?", mild: true, effect: waitingOf(),
 		},
 		{
 			use: "test ENDPOINT", short: "Send a test event to an endpoint", method: post, path: one + "/test",
@@ -310,7 +310,7 @@ func (p *program) tenantOperations() []operation {
 		},
 		{
 			use: "erase TENANT", short: "Erase a tenant with all its records, in a job of some minutes", method: remove, path: "/v1/tenants/{tenant}",
-			ask: "Erase the tenant %s with its keys, endpoints, events and deliveries, for ever?",
+			ask: "Erase the tenant %s with its keys, endpoints, events and deliveries, for ever?", effect: endpointsOfTenant(),
 		},
 		{use: "erasure TENANT ERASURE", short: "Show the job of an erasure", method: get, path: "/v1/tenants/{tenant}/erasures/{erasure}"},
 		{
@@ -367,7 +367,7 @@ func (p *program) replayOperations() []operation {
 		{use: "get REPLAY", short: "Show a replay job with what came of its deliveries", method: get, path: replaysPath + "/{replay}"},
 		{
 			use: "cancel REPLAY", short: "End a replay job; deliveries already sent go on", method: post, path: replaysPath + "/{replay}/cancel",
-			ask: "Cancel the replay job %s? What it has not sent stays as it is.", mild: true,
+			ask: "Cancel the replay job %s? What it has not sent stays as it is.", mild: true, effect: sentBy(),
 		},
 	}
 }

@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"surehook.example/surehook/client"
 	"surehook.example/surehook/client/openapi"
@@ -70,6 +74,87 @@ func viewEvent(ctx context.Context, p *program, api *client.Client, s settings, 
 		return fmt.Errorf("list the deliveries: %w", err)
 	}
 	return p.writeRows(p.Out, deliveryColumns(), list.Data, p.endpointNames(ctx, api, s.Tenant))
+}
+
+// viewDelivery prints how the delivery stands, its attempts in a table, and the last one with all that
+// was sent and received.
+func viewDelivery(ctx context.Context, p *program, api *client.Client, s settings, _ []string, answer json.RawMessage) error {
+	var d openapi.DeliveryDetail
+	if err := decode(answer, &d); err != nil {
+		return err
+	}
+	var of struct {
+		History []json.RawMessage `json:"history"`
+	}
+	if err := decode(answer, &of); err != nil {
+		return err
+	}
+	named := p.endpointNames(ctx, api, s.Tenant)([]json.RawMessage{answer})
+	lines := []string{
+		d.EventType + "  " + d.Id,
+		"event " + d.EventId + ", endpoint " + cmp.Or(named[d.EndpointId], d.EndpointId),
+		string(d.State) + because(d.Reason) + " since " + p.clock(d.UpdatedAt) + ", after " + counted(d.Attempts, "attempt", "attempts") + "; created " + p.clock(d.CreatedAt),
+	}
+	say := func(text string, at *openapi.Time) {
+		if at != nil {
+			lines = append(lines, text+p.clock(*at))
+		}
+	}
+	say("next attempt ", d.NextAttemptAt)
+	say("next probe of the endpoint ", d.NextProbeAt)
+	if len(d.PlannedAt) > 1 {
+		say(fmt.Sprintf("%d more are planned, the last ", len(d.PlannedAt)-1), &d.PlannedAt[len(d.PlannedAt)-1])
+	}
+	say("given up at the latest ", d.GivesUpAt)
+	if d.ReplayedAs != nil {
+		say("replayed as "+*d.ReplayedAs+" ", d.ReplayedAt)
+	}
+	if d.By != nil {
+		lines = append(lines, "by "+*d.By)
+	}
+	if d.Note != nil {
+		lines = append(lines, "note: "+*d.Note)
+	}
+	if _, err := fmt.Fprintln(p.Out, printable(strings.Join(lines, "\n"))); err != nil || len(d.History) == 0 {
+		return err
+	}
+	fmt.Fprintln(p.Out)
+	err := p.writeRows(p.Out, columns("ATTEMPT=number", "STARTED=started_at", "TRIGGER=?trigger", "CLASS=class", "STATUS=status", "DURATION=duration", "URL=?~url"), of.History, nil)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Out, printable(exchange(d.History[len(d.History)-1])))
+	return err
+}
+
+func because(reason *openapi.DeliveryDetailReason) string {
+	if reason == nil {
+		return ""
+	}
+	return " (" + strings.ReplaceAll(string(*reason), "_", " ") + ")"
+}
+
+// clock returns the time for people, and in full.
+func (p *program) clock(at time.Time) string {
+	return relative(at, p.Now()) + " (" + at.UTC().Format("2006-01-02T15:04:05.000Z07:00") + ")"
+}
+
+// exchange returns what the attempt sent and received.
+func exchange(a openapi.Attempt) string {
+	text := fmt.Sprintf("\nattempt %d: %s after %s", a.Number, answered(a.Status, a.Class), a.Duration) + indented(a.Error, a.Body)
+	for _, part := range []struct {
+		name string
+		of   *map[string]string
+	}{{"received", a.ResponseHeaders}, {"sent", a.RequestHeaders}} {
+		if part.of == nil {
+			continue
+		}
+		text += "\n" + part.name
+		for _, name := range slices.Sorted(maps.Keys(*part.of)) {
+			text += "\n  " + name + ": " + (*part.of)[name]
+		}
+	}
+	return text
 }
 
 // viewEndpoint prints what the endpoint is, how it stands, and the settings that say something.

@@ -97,15 +97,20 @@ func lastFailure(ctx context.Context, api *client.Client, path string) (string, 
 		if d.Last == nil || d.Last.Class == openapi.OutcomeClassDelivered {
 			continue
 		}
-		text := "\nlast answer: " + answered(d.Last.Status, d.Last.Class)
-		for _, more := range []*string{d.Last.Error, d.Last.Body} {
-			if more != nil && *more != "" {
-				text += "\n  " + strings.ReplaceAll(strings.TrimSpace(*more), "\n", "\n  ")
-			}
-		}
-		return text + "\nsurehook deliveries get " + d.Id, nil
+		return "\nlast answer: " + answered(d.Last.Status, d.Last.Class) + indented(d.Last.Error, d.Last.Body) + "\nsurehook deliveries get " + d.Id, nil
 	}
 	return "", nil
+}
+
+// indented returns the texts that are there, each on lines of its own.
+func indented(texts ...*string) string {
+	lines := ""
+	for _, text := range texts {
+		if text != nil && *text != "" {
+			lines += "\n  " + strings.ReplaceAll(strings.TrimSpace(*text), "\n", "\n  ")
+		}
+	}
+	return lines
 }
 
 // answered returns the status, if there was an answer, and the class of an attempt.
