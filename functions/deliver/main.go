@@ -52,7 +52,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {
 		maker.AWS = destination.New(sdk, sender, allowed)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Retry: cfg.Queues.Retry, Slot: cfg.Queues.Slot, Overflow: cfg.Queues.Overflow, Coalesce: cfg.Queues.Coalesce})
+	queue := sqs.New(sdk, sqs.URLs{Live: cfg.Queues.Live, Retry: cfg.Queues.Retry, Slot: cfg.Queues.Slot, Overflow: cfg.Queues.Overflow, Coalesce: cfg.Queues.Coalesce})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits)
 	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), queues: queuesOf(cfg.Queues), deliverer: &deliver.Deliverer{
 		Store:    store,
@@ -72,7 +72,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 				DeadLetterARN: cfg.UndeliverableRetryARN,
 			}),
 			DeadLetters: sqs.NewDeadLetters(sdk, cfg.Queues.DeadLetters),
-			Completer:   settle.Completion{Store: store, Notifier: notifier, Log: log},
+			Completer:   settle.Completion{Store: store, Queue: queue, Notifier: notifier, Log: log, Now: time.Now},
 			Notifier:    notifier,
 			Metrics:     metrics,
 			Log:         log,

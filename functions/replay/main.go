@@ -35,15 +35,16 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	jobs := sqs.NewJobQueue(sdk, cfg.Queues.ReplayJobs)
+	queue := sqs.New(sdk, sqs.URLs{Live: cfg.Queues.Live, Replay: cfg.Queues.Replay})
 	r := &replay.Replayer{
 		Store:     store,
 		Index:     store,
 		Endpoints: store,
 		Jobs:      store,
 		Limits:    store,
-		Queue:     sqs.New(sdk, sqs.URLs{Replay: cfg.Queues.Replay}),
+		Queue:     queue,
 		JobQueue:  jobs,
-		Completer: settle.Completion{Store: store},
+		Completer: settle.Completion{Store: store, Queue: queue, Now: time.Now},
 		Metrics:   metrics,
 		Log:       log,
 		Now:       time.Now,

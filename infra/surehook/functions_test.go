@@ -166,7 +166,7 @@ func TestFunctions_environment(t *testing.T) {
 					"SUREHOOK_TOPIC_ARN": "${Topic}", "SUREHOOK_RETENTION": retention[env.Name],
 				},
 				"Replayer": {
-					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_REPLAY_QUEUE_URL": "${Replay}", "SUREHOOK_REPLAY_JOBS_URL": "${ReplayJobs}",
+					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_REPLAY_QUEUE_URL": "${Replay}", "SUREHOOK_REPLAY_JOBS_URL": "${ReplayJobs}",
 				},
 				"Manage": {
 					"SUREHOOK_TABLE": "${Table}", "SUREHOOK_KMS_KEY_ARN": "${Key.Arn}", "SUREHOOK_LIVE_QUEUE_URL": "${Live}", "SUREHOOK_EVENTS_QUEUE_URL": "${Events}", "SUREHOOK_REJECTS_QUEUE_URL": "${Rejects}",

@@ -102,14 +102,14 @@ func grantBreaker(role awsiam.Role, p plan) {
 
 // grantReplay: select past deliveries, create their next generation, and send
 // the tasks; store the jobs and enqueue the jobs' remaining pages; remove everything of
-// an erased tenant. Permissions to receive from the jobs queue come with the event source.
+// an erased tenant. An ordered delivery that ends by hand sends the task of the next one. Permissions to receive from the jobs queue come with the event source.
 func grantReplay(role awsiam.Role, p plan) {
 	// An erasure removes items by lists and by a scan.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem",
 		"dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	// A job with add_to selects the events without a target by their state.
 	allow(role, "dynamodb:Query").on(indexARN(p, names.IndexByEndpoint), indexARN(p, names.IndexByState))
-	allow(role, "sqs:SendMessage").on(p.Queues.Replay.QueueArn(), p.Queues.ReplayJobs.QueueArn())
+	allow(role, "sqs:SendMessage").on(p.Queues.Live.QueueArn(), p.Queues.Replay.QueueArn(), p.Queues.ReplayJobs.QueueArn())
 }
 
 // grantManage: store endpoints and keys, read deliveries and queue depths, send

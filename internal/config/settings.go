@@ -114,7 +114,7 @@ func (s *Settings) variables() []variable {
 
 		{name: "SUREHOOK_EVENTS_QUEUE_URL", functions: "ingest manage", field: &q.Events},
 		{name: "SUREHOOK_REJECTS_QUEUE_URL", functions: "ingest manage", field: &q.Rejects},
-		{name: "SUREHOOK_LIVE_QUEUE_URL", functions: "ingest deliver breaker manage", field: &q.Live},
+		{name: "SUREHOOK_LIVE_QUEUE_URL", functions: "ingest deliver breaker replay manage", field: &q.Live},
 		{name: "SUREHOOK_RETRY_QUEUE_URL", functions: "deliver breaker manage", field: &q.Retry},
 		{name: "SUREHOOK_REPLAY_QUEUE_URL", functions: "breaker replay manage", field: &q.Replay},
 		{name: "SUREHOOK_SLOT_QUEUE_URL", functions: "deliver breaker manage", field: &q.Slot},

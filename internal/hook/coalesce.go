@@ -140,6 +140,7 @@ func validateCoalescing(e Endpoint) []FieldError {
 	errs.Refuse(c.On() && (c.MaxEvents < 1 || c.MaxEvents > MaxCoalesceEvents), "coalesce.max_events", "must be 1 to %d", MaxCoalesceEvents)
 	errs.Refuse(c.On() && (c.MaxBytes < MinCoalesceBytes || c.MaxBytes > MaxCoalesceBytes),
 		"coalesce.max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
+	errs.Refuse(e.Ordered, "ordered", "cannot be combined with coalesce: a request has the events of several keys")
 	errs.Refuse(e.MaxInFlight > 0, "coalesce", "cannot be combined with max_in_flight: a window has few requests")
 	return errs
 }

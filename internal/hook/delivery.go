@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -12,6 +13,9 @@ type Delivery struct {
 	ID            DeliveryID
 	AcceptedAt    int64     // of the stored event, in milliseconds since 1970; part of the record's key
 	Tenant        TenantID  `stored:"tenant"`
+	OrderingKey   string    `stored:"ordering_key"` // of the event, if the delivery has a number
+	Number        int64     `stored:"number"`       // in the sequence of the ordering key, see package order; 0: not ordered
+	Place         int64     `stored:"place"`        // the number with whose turn the delivery comes, after the sequence moved past its own; 0: its own
 	EventType     string    `stored:"type"`
 	State         State     `stored:"state"`
 	Shard         int       // part of the record's key
@@ -129,8 +133,33 @@ func QueuedDelivery(e Event, target Target) Delivery {
 		CreatedAt: e.AcceptedAt,
 		UpdatedAt: e.AcceptedAt,
 		ExpiresAt: e.ExpiresAt,
-	}.At(e.refOf(target, 1))
+	}.At(e.refOf(target, 1)).InOrder(e)
 }
+
+// InOrder returns the delivery with its place in the order, which a record of a build that knows no order
+// lacks.
+func (d Delivery) InOrder(e Event) Delivery {
+	if number := e.Numbers[d.ID.Endpoint]; number > 0 && d.Number == 0 {
+		d.OrderingKey, d.Number = e.OrderingKey, number
+	}
+	return d
+}
+
+// OrderedAs returns the delivery with the place of the other record of it, and with its age if the turn
+// came. A build that knows no order writes records without these.
+func (d Delivery) OrderedAs(other Delivery) Delivery {
+	if other.Number == 0 {
+		return d
+	}
+	d.OrderingKey, d.Number, d.Place = other.OrderingKey, other.Number, other.Place
+	if other.CreatedAt.After(d.CreatedAt) {
+		d.CreatedAt = other.CreatedAt
+	}
+	return d
+}
+
+// Turn returns the number with whose turn the delivery comes.
+func (d Delivery) Turn() int64 { return cmp.Or(d.Place, d.Number) }
 
 // Outcome is the result of one attempt.
 type Outcome struct {

@@ -24,6 +24,10 @@
 //   - Generation: the number of a delivery among the replays of one event to one endpoint, from 1. The generation of a
 //     circuit is another number: it grows with every opening, closing and reset.
 //   - Shard: one of up to 16 parts of the storage for an endpoint's deliveries.
+//   - Ordering key: the caller's name for events that an ordered endpoint gets one after the other.
+//   - Sequence: the deliveries to one endpoint with one ordering key, numbered in the order of their acceptance. Only the
+//     head has the turn. The others have places behind it, and wait.
+//   - Void: a number whose delivery was never stored.
 //   - Retention: how long an event and its deliveries are kept.
 //   - Erasure: the removal of an event's payload and of the response bodies of its deliveries, or of all data of a tenant.
 //   - Principal: the caller of a request, an API key or a person who signed in, with its tenant and scopes.

@@ -35,6 +35,8 @@ type Endpoint struct {
 	ShardsEver     int                `stored:"shards_ever"`        // the highest Shards so far
 	Circuit        CircuitSettings    `stored:"circuit"`
 	Coalesce       Coalescing         `stored:"coalesce"`       // zero: one request per event
+	Ordered        bool               `stored:"ordered"`        // events with the same ordering key one after the other
+	OnFailure      OnFailure          `stored:"on_failure"`     // what a dead delivery of an ordered endpoint does to those behind it
 	AutoDisable    bool               `stored:"auto_disable"`   // a review may disable the endpoint for too many dead deliveries; a 410 response disables it in any case
 	RecordHeaders  bool               `stored:"record_headers"` // an attempt that succeeds keeps headers of request and response, too
 	Profiles       []SignatureProfile `stored:"profiles"`       // of every request, 1 or 2

@@ -31,6 +31,20 @@ func (s Scheme) String() string {
 	return Names[Scheme]{SchemeV1: "v1", SchemeV1a: "v1a"}.Of(s)
 }
 
+// OnFailure says what a dead delivery does to the deliveries behind it, which have the same ordering key.
+type OnFailure uint8
+
+// The values of OnFailure. OnFailureBlock is the zero OnFailure.
+const (
+	OnFailureBlock OnFailure = iota // they wait until it is delivered by a replay, or discarded
+	OnFailureSkip                   // the next one is sent
+)
+
+// String returns the word of the API.
+func (f OnFailure) String() string {
+	return Names[OnFailure]{OnFailureBlock: "block", OnFailureSkip: "skip"}.Of(f)
+}
+
 // RetryPolicy determines the delays between attempts: a preset by name, a
 // schedule of delays, or exponential growth. Package retry does the arithmetic.
 type RetryPolicy struct {

@@ -16,11 +16,25 @@ type Event struct {
 	Payload        []byte    // the exact bytes of the request, a JSON value; nil after the erasure
 	TraceParent    string    `stored:"trace_parent"`    // W3C traceparent of the request, or empty
 	IdempotencyKey string    `stored:"idempotency_key"` // empty for none
+	OrderingKey    string    `stored:"ordering_key"`    // empty for none
 	Targets        []Target  `stored:"targets"`
 	AcceptedAt     time.Time `stored:"accepted_at"`
 	ExpiresAt      time.Time `stored:"expires_at,seconds"` // when the record is deleted
 	ErasedAt       time.Time `stored:"erased_at"`          // when the payload was erased; zero: never
 	Nonce          string    `stored:"nonce"`              // random, per request: tells a retried write from a duplicate event
+
+	// Numbers are the places of the event's deliveries among those with the same ordering key, for the
+	// targets that are ordered.
+	Numbers map[EndpointID]int64 `stored:"numbers"`
+
+	Ordering *Ordering // what a request says; only of an attempt of an ordered delivery, never stored
+}
+
+// Ordering is what a request of an ordered endpoint says about the order.
+type Ordering struct {
+	Key     string  `json:"key"`
+	Number  int64   `json:"number"`
+	Skipped []int64 `json:"skipped,omitempty"` // numbers that were not delivered in their turn, since the last one that was
 }
 
 // UntargetedShards is the number of shards of a tenant's list of events without a target.

@@ -99,6 +99,7 @@ func (d Delivery) Successor() DeliveryRef { return d.Ref().Successor() }
 func QueuedReplay(e Event, old Delivery) Delivery {
 	d := QueuedDelivery(e, Target{Endpoint: old.ID.Endpoint}).At(old.Successor())
 	d.CreatedAt, d.UpdatedAt = old.Replayed.At, old.Replayed.At
+	d.Place = old.Place
 	d.Job, d.JobIndex, d.By = old.Replayed.Job, old.Replayed.JobIndex, old.Replayed.By
 	return d
 }

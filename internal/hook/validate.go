@@ -54,6 +54,7 @@ var (
 	headerName     = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$")
 	headerValue    = regexp.MustCompile(`^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$`)
 	idempotencyKey = regexp.MustCompile(`^[\x21-\x7e]{1,255}$`)
+	orderingKey    = regexp.MustCompile(`^[\x21-\x7e]{1,128}$`) // what FIFO queues take as a group
 )
 
 // ValidEventType reports whether s can be the type of an event, including Surehook's own types:
@@ -81,6 +82,7 @@ func ValidateEvent(e Event) []FieldError {
 	errs.Refuse(len(e.Payload) == 0, "payload", "is missing")
 	errs.Refuse(e.IdempotencyKey != "" && !idempotencyKey.MatchString(e.IdempotencyKey),
 		"idempotency_key", "must be 1 to 255 visible ASCII characters")
+	errs.Refuse(e.OrderingKey != "" && !orderingKey.MatchString(e.OrderingKey), "ordering_key", "must be 1 to 128 visible ASCII characters")
 	return errs
 }
 

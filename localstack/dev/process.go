@@ -128,7 +128,7 @@ func newProcess(o Options, address string) (*process, error) {
 
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
+	after := settle.Completion{Store: p.store, Queue: p.queue, Notifier: notifier, Log: p.log, Now: p.clock.Now}
 	slots := admit.Slots{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
 	sender := send.New(p.newClient(policy), policy, names.UserAgent(), p.clock.Now)
 	sender.OneOrigin = oneOrigin
@@ -202,7 +202,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Limits:    p.store,
 		Queue:     p.queue,
 		JobQueue:  p.jobs,
-		Completer: settle.Completion{Store: p.store},
+		Completer: settle.Completion{Store: p.store, Queue: p.queue, Now: p.clock.Now},
 		Log:       p.log,
 		Now:       p.clock.Now,
 		NewID:     hook.NewJobID,

@@ -87,7 +87,7 @@ func noRecord() map[string]string {
 		"hook.Auth.Secret":            "of requests only",
 		"hook.TLS.Material":           "an item of its own",
 		"hook.Material.Key":           "of requests only",
-		"hook.State queued":           "a queued delivery has no record",
+		"hook.Event.Ordering":         "of attempts only",
 	}
 }
 

@@ -29,7 +29,7 @@ var writer = regexp.MustCompile(`^w[0-7]$`)
 
 // namesWriters reports whether items of the kind name their writers.
 func namesWriters(kind string) bool {
-	return kind == "endpoint.circuit" || kind == "tenant.replay" || kind == "erasure.erasure"
+	return kind == "endpoint.circuit" || kind == "tenant.replay" || kind == "erasure.erasure" || kind == "order.sequence"
 }
 
 // settled returns the item with fixed values in place of random ones, the names of writers

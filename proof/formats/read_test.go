@@ -108,6 +108,12 @@ func (r *reader) endpoint(id string) map[string]any {
 	shown["limits"] = r.show(limits, err)
 	hours, err := r.Hours(r.ctx, endpoint, start().Add(-time.Hour))
 	shown["hours"] = r.show(hours, err)
+	q, place := sequence(0)
+	q.ID.Endpoint = endpoint
+	stored, err := r.Sequence(r.ctx, tenant, q.ID)
+	shown["sequence"] = r.show(stored, err)
+	next, err := r.NextPlace(r.ctx, q.ID, 1, place.Number)
+	shown["place"] = r.show(next, err)
 	decisions, _, err := r.Notifications(r.ctx, endpoint, "", 100)
 	shown["notifications"] = r.show(decisions, err)
 	if len(e.Secrets) > 0 {

@@ -13,6 +13,7 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/latency"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -98,7 +99,7 @@ func endpoints(secret []byte) []hook.Endpoint {
 	return []hook.Endpoint{
 		filled(e),
 		plain(second, func(e *hook.Endpoint) {
-			e.Envelope = hook.EnvelopeThin
+			e.Envelope, e.OnFailure = hook.EnvelopeThin, hook.OnFailureSkip
 			e.Profiles, e.Fixed, e.Auth = []hook.SignatureProfile{{Name: hook.ProfileClassic}, {Name: "own", Signed: "{timestamp}.{body}", Algorithm: "sha512", Encoding: "base64", Key: "text", Prefix: "v1=", Separator: ",", Headers: map[string]string{"X-Own": "{signature} {timestamp}"}}}, true, hook.Auth{Type: hook.AuthBasic, Username: "surehook", Sealed: secret}
 			e.Retry = hook.RetryPolicy{
 				Exponential: hook.Exponential{Base: 1500 * time.Millisecond, Factor: 1.7, Cap: time.Hour, Attempts: 8}, Jitter: hook.JitterFull,
@@ -127,6 +128,21 @@ func event(n int, targets ...hook.Target) hook.Event {
 		TraceParent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", IdempotencyKey: key, Targets: targets,
 		AcceptedAt: at(10 + n), ExpiresAt: gone(), Nonce: fmt.Sprintf("post-%d", n),
 	}
+}
+
+// inOrder returns the event with a number in the sequence of first.
+func inOrder(e hook.Event) hook.Event {
+	e.OrderingKey, e.Numbers = "customer-7", map[hook.EndpointID]int64{first: 5}
+	return e
+}
+
+// sequence returns a sequence whose head is event n, and the place of another event behind it.
+func sequence(n int) (order.Sequence, order.Place) {
+	e := event(n, target())
+	ref, _ := e.Ref(first, 1)
+	return order.Sequence{
+		ID: order.ID{Endpoint: first, Key: "customer-7"}, Tenant: tenant, Last: 9, Head: 7, Member: ref, TurnAt: at(50), Delivered: 4, MovedBy: 6,
+	}, order.Place{Number: 8, Delivery: ref, Tenant: tenant, GivenAt: at(51), ExpiresAt: gone()}
 }
 
 // large returns an event whose payload is worth compressing.

@@ -101,6 +101,13 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 	d.Version++
 	ok(s.SaveDelivery(ctx, d.Erase(at(8)), nil))
 	ok(s.EraseAttempts(ctx, []hook.Delivery{d}))
+	ordered := put(inOrder(event(n+5, target())))
+	placed := hook.QueuedDelivery(ordered, target())
+	placed.Place = 7
+	ok(s.SaveDelivery(ctx, placed, nil))
+	q, place := sequence(n + 5)
+	ok(s.SaveSequence(ctx, q))
+	ok(s.PutPlace(ctx, q.ID, place))
 	once := put(event(n+4, target())) // delivered by the first attempt: the smallest record
 	quick := hook.QueuedDelivery(once, target())
 	quick.State, quick.Attempts, quick.Task, quick.Last = hook.StateDelivered, 1, "task", hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: "https://example.com/hooks"}

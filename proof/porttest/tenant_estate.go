@@ -50,6 +50,12 @@ func Furnish(t *testing.T, s StoreUnderTest, tenant hook.TenantID) Estate {
 			estate.deliver(t, s, event, n)
 		}
 	}
+	q := sampleSequence()
+	q.Tenant, q.Endpoint = tenant, estate.Endpoints[0].ID
+	place := samplePlace(8)
+	place.Tenant = tenant
+	check(t, s.SaveSequence(t.Context(), q))
+	check(t, s.PutPlace(t.Context(), q.ID, place))
 	for _, e := range estate.Endpoints {
 		furnishEndpoint(t, s, e)
 	}

@@ -88,7 +88,7 @@ func (w Wiring) Acceptor() *ingest.Acceptor { return w.AcceptorOf(ingest.NewDire
 // AcceptorOf returns function ingest with the directory, as in a process that is warm.
 func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 	return &ingest.Acceptor{
-		Store: w.Store, Queue: w.Queue, Directory: directory, Retention: Retention, Now: w.Now, NewID: w.NewEventID,
+		Store: w.Store, Queue: w.Queue, Directory: directory, Retention: Retention, Now: w.Now, Wait: w.wait(), NewID: w.NewEventID,
 	}
 }
 

@@ -34,6 +34,8 @@
 //	erasure            erasure#T     erasure#J             per step of the job that removes tenant T, version by version; outlives the tenant
 //	event              event#V       event                 once, again when an endpoint is added, and when the payload is erased; names the endpoints and their numbers of shards
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
+//	sequence           order#E#K     sequence              when deliveries of endpoint E with ordering key K get numbers, and when one ends, version by version
+//	waiting delivery   order#E#K     wait#NNNNNNNNNNNN     once, if another delivery of the key has the turn
 //	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  before the delivery's next attempt is written into its item; a long one in a transaction with the delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
 //	open replays       tenant#T      open-replays          in a transaction with the first and the last version of a job
@@ -99,9 +101,10 @@
 //
 // # Expiry
 //
-// Events, deliveries, attempts, limits, stats, notifications, changes, jobs, outcomes, and
+// Events, deliveries, waiting deliveries, attempts, limits, stats, notifications, changes, jobs, outcomes, and
 // portal links with their keys have the TTL attribute expires_at. DynamoDB removes expired
 // items up to some days late; until then, reads return them. Circuits do not expire: an
-// endpoint has at most one, and its generation must never go back. The items of a tenant
+// endpoint has at most one, and its generation must never go back. Sequences do not: no number is
+// given out again. The items of a tenant
 // do not expire either.
 package dynamo

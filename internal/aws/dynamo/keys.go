@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/order"
 )
 
 // key is the primary key of an item. The tags are names.PartitionKey and names.SortKey.
@@ -38,8 +39,11 @@ const (
 	limitsSort     = "limits"
 	endpointSort   = "endpoint"
 	tlsSort        = "tls"
+	sequenceSort   = "sequence"
 	endpointPrefix = "endpoint#"
 	sharesPrefix   = "shares#"
+	orderPrefix    = "order#"
+	placePrefix    = "wait#"
 	uidPrefix      = "uid#"
 	deliveryPrefix = "delivery#"
 	attemptPrefix  = "attempt#"
@@ -182,6 +186,16 @@ func dueRange(d hook.Delivery) string {
 func endpointPartition(id hook.EndpointID) string { return endpointPrefix + string(id) }
 
 func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circuitSort} }
+
+// sequenceKey is in a partition of the endpoint and the ordering key: no item is for all keys.
+func sequenceKey(id order.ID) key {
+	return key{orderPrefix + string(id.Endpoint) + "#" + id.Key, sequenceSort}
+}
+
+// placeKey pads the number, so that keys sort by number.
+func placeKey(id order.ID, number int64) key {
+	return key{sequenceKey(id).PK, fmt.Sprintf("%s%012d", placePrefix, number)}
+}
 
 func limitsKey(id hook.EndpointID) key { return key{endpointPartition(id), limitsSort} }
 

@@ -141,7 +141,7 @@ func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Even
 // headRequest reads all attributes of an event except the payload and the nonce.
 func headRequest() types.KeysAndAttributes {
 	return types.KeysAndAttributes{
-		ProjectionExpression:     aws.String("pk, sk, id, tenant, #type, trace_parent, idempotency_key, targets, accepted_at, expires_at, erased_at"),
+		ProjectionExpression:     aws.String("pk, sk, id, tenant, #type, trace_parent, idempotency_key, ordering_key, targets, numbers, accepted_at, expires_at, erased_at"),
 		ExpressionAttributeNames: map[string]string{"#type": "type"}, // a reserved word
 	}
 }

@@ -110,7 +110,7 @@ func TestStore_EventHeads_LeavesOutThePayload(t *testing.T) {
 	got := w.only(t).body.at("RequestItems", "table")
 	want := map[string]any{
 		"Keys":                     []any{map[string]any{"pk": map[string]any{"S": "event#" + string(eventID)}, "sk": map[string]any{"S": "event"}}},
-		"ProjectionExpression":     "pk, sk, id, tenant, #type, trace_parent, idempotency_key, targets, accepted_at, expires_at, erased_at",
+		"ProjectionExpression":     "pk, sk, id, tenant, #type, trace_parent, idempotency_key, ordering_key, targets, numbers, accepted_at, expires_at, erased_at",
 		"ExpressionAttributeNames": map[string]any{"#type": "type"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -14,11 +14,13 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/store"
 )
 
 // Load makes one batch read per 100 items: a task needs 4 items, and one more each for a
-// replay and for a claimed slot, so one request serves at least 16 tasks. The endpoint's
+// replay and for a claimed slot, so one request serves at least 16 tasks. The sequences of ordered
+// deliveries are named by their events, so they take another batch read. The endpoint's
 // key does not name the tenant, so Load drops endpoints of other tenants than the
 // tasks' own.
 func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, error) {
@@ -31,6 +33,7 @@ func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, 
 		Circuits:   make(map[hook.EndpointID]admission.Record),
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		Limits:     make(map[hook.EndpointID]admission.Limits),
+		Sequences:  make(map[order.ID]order.Sequence),
 	}
 	for _, t := range tasks {
 		wanted = append(wanted, keysOf(t)...)
@@ -39,17 +42,19 @@ func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, 
 			snapshot.Limits[t.Delivery.Endpoint] = admission.Limits{}
 		}
 	}
-	items, faults, err := s.batchGetEach(ctx, wanted, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
-	if err != nil {
+	faults := make(map[key]error)
+	if err := s.loadInto(ctx, &snapshot, wanted, faults); err != nil {
 		return deliver.Snapshot{}, translate(err, op)
 	}
-	for _, item := range items {
-		if err := s.add(&snapshot, item); err != nil {
-			faults[s.unreadable(ctx, item, err)] = err
-		}
+	wanted = nil
+	for _, t := range tasks {
+		wanted = append(wanted, orderOf(t, snapshot.Events)...)
+	}
+	if err := s.loadInto(ctx, &snapshot, wanted, faults); err != nil {
+		return deliver.Snapshot{}, translate(err, op)
 	}
 	for _, t := range tasks {
-		for _, k := range keysOf(t) {
+		for _, k := range append(keysOf(t), orderOf(t, snapshot.Events)...) {
 			if err := faults[k]; err != nil {
 				if snapshot.Faults == nil {
 					snapshot.Faults = make(map[hook.Task]error)
@@ -61,6 +66,26 @@ func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, 
 	}
 	maps.DeleteFunc(snapshot.Endpoints, func(id hook.EndpointID, e *hook.Endpoint) bool { return !owned[owner{e.Tenant, id}] })
 	return snapshot, nil
+}
+
+// loadInto reads the items into the snapshot, with a fault for each that could not be read.
+func (s *Store) loadInto(ctx context.Context, snapshot *deliver.Snapshot, wanted []key, faults map[key]error) error {
+	items, unread, err := s.batchGetEach(ctx, wanted, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
+	maps.Copy(faults, unread)
+	for _, item := range items {
+		if err := s.add(snapshot, item); err != nil {
+			faults[s.unreadable(ctx, item, err)] = err
+		}
+	}
+	return err
+}
+
+// orderOf returns the key of the sequence of the task's delivery, if it has a number.
+func orderOf(t hook.Task, events map[hook.EventID]*hook.Event) []key {
+	if e := events[t.Delivery.Event]; e != nil && e.Numbers[t.Delivery.Endpoint] > 0 {
+		return []key{sequenceKey(order.ID{Endpoint: t.Delivery.Endpoint, Key: e.OrderingKey})}
+	}
+	return nil
 }
 
 // keysOf returns the keys of the records for the task.
@@ -97,6 +122,8 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 	case k.SK == limitsSort:
 		id := hook.EndpointID(strings.TrimPrefix(k.PK, endpointPrefix))
 		return addTo(item, itself[admission.Limits], func(l admission.Limits) { snapshot.Limits[id] = l })
+	case k.SK == sequenceSort:
+		return addTo(item, itself[order.Sequence], func(q order.Sequence) { snapshot.Sequences[q.ID] = q })
 	case strings.HasPrefix(k.SK, deliveryPrefix):
 		return addTo(item, fromDeliveryItem, func(d hook.Delivery) { snapshot.Deliveries[d.Ref()] = &d })
 	}

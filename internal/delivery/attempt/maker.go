@@ -66,6 +66,10 @@ func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hoo
 	started := m.Now()
 	shaped := shape.Content{Body: content.Payload, ContentType: shape.JSON} // for several events, the content is their document
 	if content == s.Event {
+		if s.Delivery.Number > 0 {
+			content = new(*content)
+			content.Ordering = s.Order.Ordering(*s.Delivery)
+		}
 		var err error
 		shaped, err = m.Shaper.Shape(ctx.Done(), s.Endpoint, content)
 		switch {

@@ -46,6 +46,10 @@ func (b *Breaker) circuits() store.Table[hook.CircuitCheck, admission.Record] {
 	return admit.Circuits(b.Store, b.Wait)
 }
 
+func (b *Breaker) orders() settle.Orders {
+	return settle.Orders{Store: b.Store, Queue: b.Queue, Now: b.Now, Wait: b.Wait}
+}
+
 // saveDelivery saves the delivery. saved is false after a conflict: the write of the other
 // process stands.
 func (b *Breaker) saveDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {

@@ -63,7 +63,7 @@ type StatsReader interface {
 // Deliveries keeps the records of deliveries, with indexes of parked ones and of those whose
 // task may be lost.
 type Deliveries interface {
-	settle.DeliveryStore
+	settle.OrderStore
 	// Parked returns parked deliveries in the target's shards created at or after
 	// since, the oldest first, at most limit; a zero since leaves out none. A page
 	// shorter than limit need not be the end. The index may lag a moment: a delivery
@@ -78,9 +78,6 @@ type Deliveries interface {
 	// Unrecorded returns those of the refs that have no record, in their order. It may miss a
 	// record that was written a moment ago.
 	Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error)
-	// Event returns the event with the payload, or CodeNotFound. Event sees every write
-	// acknowledged before.
-	Event(ctx context.Context, id hook.EventID) (hook.Event, error)
 }
 
 // CircuitQueue carries circuit checks, and pages of reviews.

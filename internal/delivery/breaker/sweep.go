@@ -78,7 +78,7 @@ func (b *Breaker) Look(ctx context.Context) error {
 // keeps failing would send a task with each sweep. If the old task was not lost after all,
 // one of the two finds the attempt recorded.
 //
-// The gate delays a task by at most admission.MaxRateWait, so no task of an overdue delivery
+// An ordered delivery whose turn has not come gets no task. The gate delays a task by at most admission.MaxRateWait, so no task of an overdue delivery
 // is waiting for a rate slot.
 func (b *Breaker) SweepTasks(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
@@ -227,7 +227,8 @@ func (r *sweepRun) sweepChunk(ctx context.Context, chunk []hook.Delivery) error 
 		case err != nil:
 			faults = append(faults, err)
 		case marked:
-			tasks = append(tasks, d.NextTask())
+			tasks, err = r.orders().AppendDue(ctx, tasks, d)
+			faults = append(faults, err)
 		}
 	}
 	if len(tasks) == 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
@@ -33,7 +34,7 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 			continue
 		case settlement.Drop: // it may hold a slot or a share
 			d.logDropped(ctx, j.Task, j.step.Reason)
-		case settlement.Resume, settlement.Send, settlement.Settle:
+		case settlement.Resume, settlement.Send, settlement.Settle, settlement.Await, settlement.Join:
 		}
 		decided = append(decided, j)
 	}
@@ -51,7 +52,22 @@ func stepOf(j *job, snapshot *Snapshot, now time.Time) (settlement.Step, error) 
 		return settlement.Step{Do: settlement.Drop, Reason: "the event is gone, or no replay is recorded"}, nil
 	}
 	j.subject = found
+	j.order(snapshot)
 	return settlement.Judge(&j.subject, now), nil
+}
+
+// order finds the place of a delivery with a number. What a build that knows no order left out of the
+// record, the event has.
+func (j *job) order(snapshot *Snapshot) {
+	if j.Event.Numbers[j.Delivery.ID.Endpoint] == 0 {
+		return
+	}
+	d := j.Delivery.InOrder(*j.Event)
+	j.Order = snapshot.Sequences[order.IDOf(d)]
+	if j.Order.TurnOf(d) == order.Now && !d.State.Settled() {
+		d = j.Order.Begin(d)
+	}
+	j.Delivery = &d
 }
 
 var errForeignTask = errors.New("the task names a delivery unknown to the event")

@@ -32,6 +32,10 @@ type Settler interface {
 	FollowUp(ctx context.Context, s *settlement.Subject, recorded *hook.Delivery) error
 	// Send sends the task at its time.
 	Send(ctx context.Context, send settlement.Sending) error
+	// AwaitTurn looks after an ordered delivery whose turn has not come.
+	AwaitTurn(ctx context.Context, d *hook.Delivery) error
+	// Join gives an ordered delivery whose turn is over another place.
+	Join(ctx context.Context, d *hook.Delivery) error
 	// SendLetter sends the dead letter of a dead delivery.
 	SendLetter(ctx context.Context, dead *hook.Delivery) error
 }

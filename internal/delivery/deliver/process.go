@@ -122,6 +122,10 @@ func (d *Deliverer) take(ctx context.Context, j *job) (r admission.Result, err e
 		return r, d.Settler.Send(ctx, *j.step.Sending)
 	case settlement.Settle:
 		return d.settleUnattempted(ctx, &j.subject, j.step.Decision)
+	case settlement.Await:
+		return r, d.Settler.AwaitTurn(ctx, j.Delivery)
+	case settlement.Join:
+		return r, d.Settler.Join(ctx, j.Delivery)
 	case settlement.Drop, settlement.Attempt:
 	}
 	return r, nil

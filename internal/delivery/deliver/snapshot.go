@@ -3,6 +3,7 @@ package deliver
 import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/order"
 )
 
 // Snapshot holds the records for a batch of tasks. Missing records are absent from the maps.
@@ -12,6 +13,7 @@ type Snapshot struct {
 	Endpoints  map[hook.EndpointID]*hook.Endpoint
 	Circuits   map[hook.EndpointID]admission.Record
 	Deliveries map[hook.DeliveryRef]*hook.Delivery
+	Sequences  map[order.ID]order.Sequence          // of the deliveries with a number
 	Limits     map[hook.EndpointID]admission.Limits // of the endpoints of tasks with a claimed slot; zero without a record
 
 	// Faults has the tasks with a record that could not be read, because its partition is

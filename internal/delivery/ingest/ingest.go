@@ -21,6 +21,7 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/trace"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
@@ -36,6 +37,7 @@ type Request struct {
 	Type           string
 	Payload        []byte // a JSON value, delivered byte for byte
 	IdempotencyKey string // empty for none
+	OrderingKey    string // of events that ordered endpoints get one after the other; empty for none
 	TraceParent    string // W3C traceparent, empty for none
 	// RetainFor is the retention that the event asks for, from hook.MinRetention to the
 	// environment's; 0 for none. A shorter retention of the tenant takes precedence.
@@ -51,7 +53,7 @@ type Result struct {
 	Deliveries int  // number of target endpoints
 	Duplicate  bool // an earlier request had the same idempotency key and content
 	Trace      trace.Trace
-	// Warnings say why the event does not fit its event type. The event is accepted.
+	// Warnings say why the event does not fit its event type, or cannot be ordered. The event is accepted.
 	Warnings []hook.FieldError
 	Err      error
 }
@@ -64,6 +66,7 @@ type Acceptor struct {
 	Types     *Types        // nil: no event is checked against event types
 	Retention time.Duration // of the environment: the longest that an event can have
 	Now       func() time.Time
+	Wait      store.Wait // between two tries of a write; nil: by the real clock
 	NewID     func() (hook.EventID, error)
 }
 
@@ -113,6 +116,10 @@ func (p *post) judge(known listing, types types, left *budget) {
 	p.event.Targets, p.refusal = known.targets(p.event.Type, p.event.Payload, &left.filters)
 	if p.refusal == nil {
 		types.check(p, &left.checks)
+	}
+	p.event.Numbers = known.ordered(&p.event)
+	if p.event.OrderingKey != "" && p.event.Numbers == nil {
+		p.warnings = append(p.warnings, hook.FieldError{Field: "ordering_key", Message: "no endpoint that gets the event is ordered"})
 	}
 	if n := len(p.event.Targets); p.refusal == nil && known.Limits.DeliveriesPerEvent > 0 && n > known.Limits.DeliveriesPerEvent {
 		p.refusal = known.Limits.TooManyDeliveries(n)
@@ -183,6 +190,7 @@ type post struct {
 	ours      bool  // by AcceptOurs: the key and the type alone name the event
 	refusal   error // applies only if the event is new
 	warnings  []hook.FieldError
+	turns     []hook.EndpointID // the endpoints whose delivery is the next one of its ordering key
 	err       error
 }
 
@@ -215,6 +223,7 @@ func (a *Acceptor) newPost(tenant hook.TenantID, l hook.TenantLimits, r Request,
 		Payload:        r.Payload,
 		TraceParent:    r.TraceParent,
 		IdempotencyKey: r.IdempotencyKey,
+		OrderingKey:    r.OrderingKey,
 		AcceptedAt:     now,
 		ExpiresAt:      now.Add(l.Retention(a.Retention, r.RetainFor)),
 		Nonce:          hook.NewNonce(),

@@ -13,7 +13,7 @@ type Store interface {
 	// PutEvent stores a new event, or returns CodeConflict if the id exists. A stored event
 	// that has expired when the new one is accepted is replaced.
 	PutEvent(ctx context.Context, e hook.Event) error
-	settle.EventReader
+	settle.OrderStore
 	// RegisterTenant makes the tenant known, with a version of at least 1. Repeated calls do no
 	// harm.
 	RegisterTenant(ctx context.Context, tenant hook.TenantID) error
@@ -43,12 +43,13 @@ type Subscriber struct {
 	Filter     []byte          `stored:"filter"`
 	Shards     int             `stored:"shards"`
 	Coalesce   hook.Coalescing `stored:"coalesce"`
+	Ordered    bool            `stored:"ordered"`
 	Version    int64           `stored:"version"`
 }
 
 // SubscriberOf returns the part of the endpoint.
 func SubscriberOf(e hook.Endpoint) Subscriber {
-	return Subscriber{ID: e.ID, EventTypes: e.EventTypes, Filter: e.Filter, Shards: e.Shards, Coalesce: e.Coalesce, Version: e.Version}
+	return Subscriber{ID: e.ID, EventTypes: e.EventTypes, Filter: e.Filter, Shards: e.Shards, Coalesce: e.Coalesce, Ordered: e.Ordered, Version: e.Version}
 }
 
 // bytes returns about how much memory the subscriber takes without its filter, and not less.

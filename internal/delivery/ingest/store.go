@@ -1,12 +1,15 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/trace"
 )
 
@@ -16,6 +19,7 @@ var ErrErased = errors.New("the event was erased")
 // storeAndSend stores the events, sends the tasks and returns the results.
 func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
 	events := byEvent(posts)
+	a.giveNumbers(ctx, events)
 	parallel.Each(len(events), concurrentWrites, func(i int) error {
 		a.storeInOrder(ctx, events[i])
 		return nil // each post holds its own error
@@ -57,7 +61,9 @@ func byEvent(posts []post) [][]*post {
 // conflicts. If it is unknown whether a post is stored, the later ones fail as well.
 func (a *Acceptor) storeInOrder(ctx context.Context, posts []*post) {
 	for i, p := range posts {
-		p.err = a.storeEvent(ctx, p)
+		if p.err == nil {
+			p.err = a.storeEvent(ctx, p)
+		}
 		if p.err != nil && !errors.Is(p.err, p.refusal) && hook.CodeOf(p.err) != hook.CodeConflict {
 			for _, later := range posts[i+1:] {
 				later.err = p.err
@@ -99,8 +105,11 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	if stored.Hash() != p.event.Hash() && (!p.ours || stored.Type != p.event.Type) {
 		return hook.Conflict("the idempotency key was used before with another type or payload")
 	}
-	p.duplicate = stored.Nonce != p.event.Nonce
-	p.event = stored
+	own := p.event
+	p.duplicate = stored.Nonce != own.Nonce
+	if p.event = stored; p.duplicate {
+		return a.giveBack(ctx, own)
+	}
 	return nil
 }
 
@@ -113,6 +122,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[h
 		earliest = now.Add(healDelay)
 	}
 	var sendings []sending
+	behind := make(map[order.ID]*waiting)
 	for i := range posts {
 		p := &posts[i]
 		if p.err != nil || p.duplicate != duplicates {
@@ -124,13 +134,21 @@ func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[h
 			continue
 		}
 		for _, target := range missing {
+			d := hook.QueuedDelivery(p.event, target)
+			if d.Number > 0 && (p.duplicate || !slices.Contains(p.turns, target.Endpoint)) {
+				w := cmp.Or(behind[order.IDOf(d)], &waiting{tenant: d.Tenant})
+				w.places = append(w.places, order.Place{Number: d.Number, Delivery: d.Ref(), Tenant: d.Tenant, GivenAt: now, ExpiresAt: d.ExpiresAt})
+				w.tasks, w.owners, behind[order.IDOf(d)] = append(w.tasks, d.NextTask()), append(w.owners, p), w
+				continue
+			}
 			to := arrival{queue: hook.QueueLive, at: earliest}
 			if e, ok := coalescing[target.Endpoint]; ok && !p.event.ID.IsTest() {
 				to = coalesced(e, p.event, earliest)
 			}
-			sendings = to.add(sendings, hook.QueuedDelivery(p.event, target).NextTask(), p)
+			sendings = to.add(sendings, d.NextTask(), p)
 		}
 	}
+	sendings = a.await(ctx, behind, arrival{queue: hook.QueueLive, at: earliest}, duplicates, sendings)
 	for _, s := range sendings {
 		for i, err := range a.Queue.Send(ctx, s.to.queue, s.tasks, max(0, s.to.at.Sub(now))) {
 			if err != nil && s.owners[i].err == nil {

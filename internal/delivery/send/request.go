@@ -3,6 +3,7 @@ package send
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -34,6 +35,13 @@ func (s *Sender) header(r *Request, now time.Time) http.Header {
 	add("X-Webhook-Event", r.Event.Type)
 	add(hook.DeliveryHeader, r.Delivery.String())
 	add("X-Webhook-Attempt", strconv.Itoa(r.Attempt))
+	if o := r.Event.Ordering; o != nil {
+		add("X-Webhook-Ordering-Key", o.Key)
+		add("X-Webhook-Ordering-Number", strconv.FormatInt(o.Number, 10))
+		if len(o.Skipped) > 0 {
+			add("X-Webhook-Ordering-Skipped", strings.Trim(strings.ReplaceAll(fmt.Sprint(o.Skipped), " ", ","), "[]"))
+		}
+	}
 	if parent := trace.Header(r.Event, r.Delivery, r.Attempt); parent != "" {
 		add("Traceparent", parent)
 	}

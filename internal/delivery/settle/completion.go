@@ -13,7 +13,7 @@ import (
 
 // Store keeps deliveries, endpoints, the counts of replay jobs and the counts of endpoints.
 type Store interface {
-	DeliveryStore
+	OrderStore
 	EndpointDisabler
 	OutcomeRecorder
 	Counter
@@ -22,9 +22,11 @@ type Store interface {
 // Completion completes settled deliveries.
 type Completion struct {
 	Store    Store
+	Queue    TaskQueue    // for the next delivery of an ordered endpoint
 	Notifier Notifier     // nil: dead deliveries are not reported
 	Log      *slog.Logger // set with Notifier
-	Wait     store.Wait   // between two tries of a write; nil: by the real clock
+	Now      func() time.Time
+	Wait     store.Wait // between two tries of a write; nil: by the real clock
 }
 
 var _ Completer = Completion{}
@@ -42,6 +44,9 @@ func (s Completion) Complete(ctx context.Context, d hook.Delivery) error {
 		return err
 	}
 	if err := s.retirePredecessors(ctx, d); err != nil {
+		return err
+	}
+	if err := (Orders{s.Store, s.Queue, s.Now, s.Wait}).Ended(ctx, d); err != nil {
 		return err
 	}
 	s.notifyDead(ctx, d)

@@ -6,6 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -19,6 +20,23 @@ type DeliveryStore interface {
 	// not d.Version, SaveDelivery records neither and returns CodeConflict. Version 0 means that
 	// there is no record.
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
+}
+
+// OrderStore keeps the sequences of ordered deliveries, see package order. Every read sees every write
+// that was acknowledged before the read began.
+type OrderStore interface {
+	// Sequence returns the sequence; one of version 0 if there is no record.
+	Sequence(ctx context.Context, tenant hook.TenantID, id order.ID) (order.Sequence, error)
+	// SaveSequence writes s as version s.Version+1. If the stored version is not s.Version, it writes
+	// nothing and returns CodeConflict. A write whose answer was lost is recognized.
+	SaveSequence(ctx context.Context, s order.Sequence) error
+	// PutPlace stores the place of a delivery that waits, unless it is stored.
+	PutPlace(ctx context.Context, id order.ID, p order.Place) error
+	// NextPlace returns the first place with a number from from to to; nil if there is none.
+	NextPlace(ctx context.Context, id order.ID, from, to int64) (*order.Place, error)
+	EndpointReader
+	EventReader
+	DeliveryStore
 }
 
 // DeliveriesReader reads the records of several deliveries. Every read sees every

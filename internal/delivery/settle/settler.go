@@ -132,6 +132,16 @@ func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recor
 	return nil
 }
 
+// AwaitTurn looks after an ordered delivery whose turn has not come.
+func (s *Settler) AwaitTurn(ctx context.Context, d *hook.Delivery) error {
+	return s.orders().TendFor(ctx, *d)
+}
+
+// Join gives an ordered delivery whose turn is over another place.
+func (s *Settler) Join(ctx context.Context, d *hook.Delivery) error { return s.orders().Join(ctx, *d) }
+
+func (s *Settler) orders() Orders { return Orders{s.Store, s.Queue, s.Now, s.Wait} }
+
 // SendLetter sends the dead letter of a dead delivery.
 func (s *Settler) SendLetter(ctx context.Context, dead *hook.Delivery) error {
 	if err := s.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {

@@ -10,7 +10,7 @@ import (
 // applyAttempt returns the record after the attempt, and the attempt to record. If the first
 // attempt succeeds, there is no attempt to record.
 func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delivery, *hook.Attempt) {
-	next, o := new(*current), *d.outcome
+	next, o := new(current.OrderedAs(*s.Delivery)), *d.outcome
 	if next.Erased { // the payload was erased during the attempt
 		o = o.Bare()
 	}

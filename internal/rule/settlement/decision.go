@@ -138,9 +138,9 @@ func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *ho
 	if d.HasAttempt() {
 		return d.applyAttempt(s, current)
 	}
-	next := new(*current)
+	next := new(current.OrderedAs(*s.Delivery))
 	if d.erase {
-		*next = current.Erase(d.at)
+		*next = next.Erase(d.at)
 	} else {
 		next.State, next.Reason = d.state, d.reason
 		next.NextAttemptAt = time.Time{}

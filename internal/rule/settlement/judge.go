@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/retry"
 )
 
@@ -14,6 +15,7 @@ type Subject struct {
 	Event    *hook.Event
 	Endpoint *hook.Endpoint // nil: deleted
 	Delivery *hook.Delivery // as read before the attempt
+	Order    order.Sequence // of a delivery with a number
 }
 
 // Step is what happens to a task next.
@@ -34,6 +36,8 @@ const (
 	Send                      // the task is sent on: to another queue, or for a later time
 	Settle                    // a decision without an attempt is written
 	Attempt                   // the delivery is due
+	Await                     // other deliveries with its ordering key come first
+	Join                      // they came, and went: the delivery needs another place
 )
 
 // Decides reports whether the step ends in a decision about the task's attempt.
@@ -56,7 +60,7 @@ const earlyTolerance = time.Second
 // release sends its task before it ends the park. No other write changes Parks.
 func Judge(s *Subject, now time.Time) Step {
 	t, d := s.Task, s.Delivery
-	own := d.Task == t.Nonce
+	own, turn := d.Task == t.Nonce, s.Order.TurnOf(*d)
 	switch {
 	case t.Attempt == d.Attempts && own,
 		d.State.Settled() && own: // expired or cancelled without an attempt
@@ -71,9 +75,13 @@ func Judge(s *Subject, now time.Time) Step {
 		return Step{Do: Drop, Reason: "the previous attempt is not recorded"}
 	case s.Event.Erased():
 		return Step{Do: Settle, Decision: Erased(now)}
+	case turn == order.Later && (d.ClosesAt().IsZero() || now.Before(d.ClosesAt())):
+		return Step{Do: Await}
+	case turn == order.Passed:
+		return Step{Do: Join}
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
 		return Step{Do: Send, Sending: new(wait(s))}
-	case s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
+	case turn == order.Later || s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
 		return Step{Do: Settle, Decision: Expired(now)}
 	}
 	return Step{Do: Attempt}

@@ -2,6 +2,7 @@ package shape
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -90,17 +91,26 @@ const room = 256
 func (s *Shaper) enveloped(envelope hook.Envelope, event *hook.Event) []byte {
 	switch envelope {
 	case hook.EnvelopeStandard:
-		text := fmt.Appendf(make([]byte, 0, len(event.Payload)+room), `{"type":%q,"timestamp":%q,"data":`, event.Type, stamp(event.AcceptedAt))
+		text := fmt.Appendf(make([]byte, 0, len(event.Payload)+room), `{"type":%q,"timestamp":%q`, event.Type, stamp(event.AcceptedAt))
+		text = append(appendOrdering(text, event), `,"data":`...)
 		return append(append(text, event.Payload...), '}')
 	case hook.EnvelopeThin:
 		text := fmt.Appendf(nil, `{"type":%q,"timestamp":%q,"id":%q`, event.Type, stamp(event.AcceptedAt), event.ID)
 		if s.PublicURL != "" {
 			text = fmt.Appendf(text, `,"url":"%s/v1/tenants/%s/events/%s"`, s.PublicURL, url.PathEscape(string(event.Tenant)), event.ID)
 		}
-		return append(text, '}')
+		return append(appendOrdering(text, event), '}')
 	case hook.EnvelopeRaw:
 	}
 	return event.Payload
+}
+
+func appendOrdering(text []byte, event *hook.Event) []byte {
+	if event.Ordering == nil {
+		return text
+	}
+	ordering, _ := json.Marshal(event.Ordering) //nolint:errchkjson // strings and numbers only: no error
+	return append(append(text, `,"ordering":`...), ordering...)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(Time) }

@@ -1,0 +1,60 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/order"
+)
+
+type sequenceItem struct {
+	key
+	order.Sequence
+}
+
+type placeItem struct {
+	key
+	order.Place
+}
+
+// Sequence reads one item.
+func (s *Store) Sequence(ctx context.Context, tenant hook.TenantID, id order.ID) (order.Sequence, error) {
+	found, err := read[order.Sequence](ctx, s, sequenceKey(id), "sequence", id.Key)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return order.New(id, tenant), nil
+	}
+	return found, err
+}
+
+// SaveSequence makes one conditional write.
+func (s *Store) SaveSequence(ctx context.Context, q order.Sequence) error {
+	it := sequenceItem{sequenceKey(q.ID), q}
+	it.Version++
+	return translate(s.saveNext(ctx, it, q.Version), "save sequence "+q.Key)
+}
+
+// PutPlace makes one conditional write.
+func (s *Store) PutPlace(ctx context.Context, id order.ID, p order.Place) error {
+	err := translate(s.write(ctx, s.put(placeItem{placeKey(id, p.Number), p}, absent())), fmt.Sprintf("put place %d of sequence %s", p.Number, id.Key))
+	if hook.CodeOf(err) == hook.CodeConflict {
+		return nil
+	}
+	return err
+}
+
+// NextPlace makes one query.
+func (s *Store) NextPlace(ctx context.Context, id order.ID, from, to int64) (*order.Place, error) {
+	query := span(names.PartitionKey, sequenceKey(id).PK, names.SortKey, placeKey(id, from).SK, placeKey(id, to).SK)
+	query.TableName, query.ConsistentRead, query.Limit = s.table, aws.Bool(true), aws.Int32(1)
+	out, err := s.db.Query(ctx, query)
+	if err != nil || len(out.Items) == 0 {
+		return nil, translate(err, "find the next place of sequence "+id.Key)
+	}
+	var p order.Place
+	err = decodeItem(out.Items[0], &p)
+	return &p, translate(err, "read the next place of sequence "+id.Key)
+}

@@ -1,0 +1,145 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"surehook.example/surehook/internal/delivery/parallel"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
+)
+
+// ordered returns the ordered targets of an event with an ordering key, which get their numbers later.
+func (l listing) ordered(e *hook.Event) map[hook.EndpointID]int64 {
+	var numbers map[hook.EndpointID]int64
+	for _, target := range e.Targets {
+		if e.OrderingKey == "" {
+			break
+		}
+		i, ok := slices.BinarySearchFunc(l.Endpoints, target.Endpoint, func(s Subscriber, id hook.EndpointID) int { return cmp.Compare(s.ID, id) })
+		if ok && l.Endpoints[i].Ordered {
+			if numbers == nil {
+				numbers = make(map[hook.EndpointID]int64)
+			}
+			numbers[target.Endpoint] = 0
+		}
+	}
+	return numbers
+}
+
+func (a *Acceptor) orders() settle.Orders {
+	return settle.Orders{Store: a.Store, Queue: a.Queue, Now: a.Now, Wait: a.Wait}
+}
+
+// giveNumbers gives the ordered deliveries of new events their numbers, in the order of the batch: one write
+// for each ordering key and endpoint. An event that is stored keeps its numbers, so a repeated post takes
+// none. If the process dies before it stores an event, its numbers stay void.
+func (a *Acceptor) giveNumbers(ctx context.Context, events [][]*post) {
+	var fresh []*post
+	for _, same := range events {
+		i := slices.IndexFunc(same, func(p *post) bool { return p.refusal == nil })
+		if i >= 0 && same[i].event.Numbers != nil {
+			fresh = append(fresh, same[i])
+		}
+	}
+	parallel.Each(len(fresh), concurrentWrites, func(i int) error {
+		p := fresh[i]
+		if p.event.IdempotencyKey == "" {
+			return nil
+		}
+		stored, err := a.Store.Event(ctx, p.event.ID)
+		switch {
+		case err == nil && !stored.Expired(p.event.AcceptedAt):
+			p.event.Numbers = nil
+		case err != nil && hook.CodeOf(err) != hook.CodeNotFound:
+			p.err = fmt.Errorf("read event %s: %w", p.event.ID, err)
+		}
+		return nil // each post holds its own error
+	})
+	groups := bySequence(fresh)
+	first, turns := make([]int64, len(groups)), make([]int64, len(groups))
+	faults := make([]error, len(groups))
+	parallel.Each(len(groups), concurrentWrites, func(i int) error {
+		g, e := groups[i], groups[i].posts[0].event
+		ref, _ := e.Ref(g.id.Endpoint, 1)
+		number, after, err := a.orders().Give(ctx, e.Tenant, g.id, len(g.posts), ref)
+		first[i], turns[i], faults[i] = number, after.Head, err
+		return nil // kept
+	})
+	for i, g := range groups {
+		for k, p := range g.posts {
+			if faults[i] != nil {
+				p.err = fmt.Errorf("number event %s: %w", p.event.ID, faults[i])
+				continue
+			}
+			p.event.Numbers[g.id.Endpoint] = first[i] + int64(k)
+			if first[i]+int64(k) == turns[i] {
+				p.turns = append(p.turns, g.id.Endpoint)
+			}
+		}
+	}
+}
+
+// numbered are the new deliveries of a sequence.
+type numbered struct {
+	id    order.ID
+	posts []*post
+}
+
+// bySequence returns the ordered deliveries of the valid posts by sequence, in the order of the posts.
+func bySequence(posts []*post) (groups []*numbered) {
+	known := make(map[order.ID]*numbered)
+	for _, p := range posts {
+		for endpoint := range p.event.Numbers {
+			if p.err != nil {
+				continue
+			}
+			id := order.ID{Endpoint: endpoint, Key: p.event.OrderingKey}
+			if known[id] == nil {
+				known[id] = &numbered{id: id}
+				groups = append(groups, known[id])
+			}
+			known[id].posts = append(known[id].posts, p)
+		}
+	}
+	return groups
+}
+
+// giveBack makes the numbers of a post void whose event was stored by another one.
+func (a *Acceptor) giveBack(ctx context.Context, own hook.Event) error {
+	for _, target := range own.Targets {
+		d := hook.QueuedDelivery(own, target)
+		d.State = hook.StateCancelled
+		if err := a.orders().Ended(ctx, d); err != nil {
+			return fmt.Errorf("give back the number of event %s: %w", own.ID, err)
+		}
+	}
+	return nil
+}
+
+// waiting are ordered deliveries of one sequence that do not have the turn, as far as their posts know.
+type waiting struct {
+	tenant hook.TenantID
+	places []order.Place
+	tasks  []hook.Task
+	owners []*post
+}
+
+// await stores the places of the deliveries, and adds the tasks of those whose turn it is by now.
+func (a *Acceptor) await(ctx context.Context, all map[order.ID]*waiting, to arrival, again bool, sendings []sending) []sending {
+	for id, w := range all {
+		due, err := a.orders().Await(ctx, w.tenant, id, w.places, again)
+		for i, p := range w.owners {
+			switch {
+			case err != nil:
+				p.err = cmp.Or(p.err, fmt.Errorf("await the turn of %s: %w", w.tasks[i].Delivery, err))
+			case slices.Contains(due, w.places[i]):
+				sendings = to.add(sendings, w.tasks[i], p)
+			}
+		}
+	}
+	return sendings
+}

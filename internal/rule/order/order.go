@@ -1,0 +1,164 @@
+// Package order decides whose turn it is among the deliveries of one endpoint that have the same
+// ordering key. They form a sequence:
+//
+//	1  2  3 | 4 | 5  6  7
+//	 ended  |   | wait
+//	       head      last
+//
+// Every delivery gets the next number when its event is accepted. Only the head is attempted. When it
+// ends, the sequence moves on to the next delivery, whose task is then sent. The package knows no
+// store and no queue: values in, values out.
+//
+//	the delivery         | is it attempted?      | when it ends
+//	---------------------+-----------------------+---------------------------------------------
+//	is the head          | yes                   | the sequence moves on, see Over
+//	is behind the head   | no: its turn comes    | nothing; the sequence moves past it in its turn
+//	is before the head   | no: it gets a new     | nothing
+//	(a replay, or passed)| place at the end      |
+//
+// A number without a delivery is void: its process died before the event was stored, or the event was
+// there already. The sequence moves past it after VoidAfter.
+package order
+
+import (
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+)
+
+// VoidAfter is how long after its turn began a number without a delivery is void. The functions that
+// give out numbers run for less than a minute.
+const VoidAfter = 5 * time.Minute
+
+// ID names a sequence.
+type ID struct {
+	Endpoint hook.EndpointID `stored:"endpoint"`
+	Key      string          `stored:"ordering_key"`
+}
+
+// IDOf returns the sequence of a delivery with a number.
+func IDOf(d hook.Delivery) ID { return ID{d.ID.Endpoint, d.OrderingKey} }
+
+// Sequence is the record of the deliveries with one ordering key. It does not expire, so that no
+// number is given out again.
+type Sequence struct {
+	ID
+
+	Tenant    hook.TenantID    `stored:"tenant"`
+	Last      int64            `stored:"last"`      // the highest number given out
+	Head      int64            `stored:"head"`      // whose turn it is; Last+1: the sequence is idle
+	Member    hook.DeliveryRef `stored:"member"`    // the delivery at the head, in any generation; zero: none was known when the head moved
+	TurnAt    time.Time        `stored:"turn_at"`   // since when the head has the turn
+	Delivered int64            `stored:"delivered"` // the highest number that was delivered in its turn
+	MovedBy   int64            `stored:"moved_by"`  // the turn of the delivery whose end moved the head last
+	Version   int64            `stored:"version"`   // of the stored record; 0 for no record
+}
+
+// Place is the number of a delivery that waits for its turn.
+type Place struct {
+	Number    int64            `stored:"number"`
+	Delivery  hook.DeliveryRef `stored:"delivery"`
+	Tenant    hook.TenantID    `stored:"tenant"`
+	GivenAt   time.Time        `stored:"given_at"`
+	ExpiresAt time.Time        `stored:"expires_at,seconds"` // of the event
+}
+
+// New returns the sequence without a delivery.
+func New(id ID, tenant hook.TenantID) Sequence { return Sequence{ID: id, Tenant: tenant, Head: 1} }
+
+// Idle reports whether no delivery has the turn.
+func (s Sequence) Idle() bool { return s.Head > s.Last }
+
+// Late reports whether the head has had the turn for more than VoidAfter: something may have gone wrong.
+func (s Sequence) Late(now time.Time) bool { return !s.Idle() && now.Sub(s.TurnAt) > VoidAfter }
+
+// Give gives out n numbers, and returns the first one. If the sequence is idle, first has the turn.
+func (s Sequence) Give(n int, first hook.DeliveryRef, now time.Time) (next Sequence, from int64) {
+	from = s.Last + 1
+	if s.Idle() {
+		s.Head, s.Member, s.TurnAt = from, first, now
+	}
+	s.Last += int64(n)
+	return s, from
+}
+
+// Turn says whether a delivery may be attempted.
+type Turn uint8
+
+// The turns. The zero Turn is that of a delivery without a number.
+const (
+	Now    Turn = iota + 1 // the delivery is the head
+	Later                  // the sequence has not come to the delivery
+	Passed                 // the sequence moved past the number: the delivery needs another place
+)
+
+// TurnOf returns the turn of a delivery. Without a record of the sequence, nothing orders it.
+func (s Sequence) TurnOf(d hook.Delivery) Turn {
+	switch turn := d.Turn(); {
+	case turn == 0 || s.Version == 0:
+		return 0
+	case turn == s.Head || s.Has(d.Ref()):
+		return Now
+	case turn > s.Head:
+		return Later
+	}
+	return Passed
+}
+
+// Has reports whether the head is the delivery, in any generation.
+func (s Sequence) Has(d hook.DeliveryRef) bool {
+	d.Generation = s.Member.Generation
+	return d == s.Member && !s.Idle()
+}
+
+// Begin returns the head as its turn begins. Its age counts from there, so that max_age does not count
+// the time in which it waited.
+func (s Sequence) Begin(d hook.Delivery) hook.Delivery {
+	if d.Turn() != s.Head { // the process that gave it the place died before it noted that
+		d.Place = s.Head
+	}
+	if s.TurnAt.After(d.CreatedAt) {
+		d.CreatedAt = s.TurnAt
+	}
+	return d
+}
+
+// Over reports whether the sequence moves on from the head, the newest generation of its delivery. A
+// dead one blocks the others if the endpoint wants that, but not once its retention ended.
+func Over(d hook.Delivery, block bool) bool {
+	if d.State == hook.StateDead {
+		closes := d.ClosesAt()
+		return !block || !closes.IsZero() && !d.UpdatedAt.Before(closes)
+	}
+	return d.State.Settled()
+}
+
+// Advance moves the sequence past its head; nil: a void number. by is the turn of the delivery whose end
+// moves the sequence, and waiting the first one behind the head, if any. A number
+// between the two that has no delivery gets the turn, unless it is void: its process is about to store
+// the delivery, and then looks again.
+func (s Sequence) Advance(head *hook.Delivery, by int64, waiting *Place, now time.Time) Sequence {
+	if head != nil && head.State == hook.StateDelivered && head.Number == s.Head {
+		s.Delivered = s.Head
+	}
+	s.Head, s.Member, s.MovedBy, s.TurnAt = s.Head+1, hook.DeliveryRef{}, by, now
+	if waiting != nil && (waiting.Number == s.Head || now.Sub(waiting.GivenAt) > VoidAfter) {
+		s.Head, s.Member = waiting.Number, waiting.Delivery
+	}
+	return s
+}
+
+// MaxSkipped limits the numbers that a request names as skipped.
+const MaxSkipped = 100
+
+// Ordering returns what a request of the head says: its number when the event was accepted, and the
+// numbers since the last delivered one that were not delivered in their turn, the newest MaxSkipped.
+func (s Sequence) Ordering(head hook.Delivery) *hook.Ordering {
+	o := &hook.Ordering{Key: head.OrderingKey, Number: head.Number}
+	for n := max(s.Delivered+1, s.Head-MaxSkipped); n < s.Head; n++ {
+		if n != head.Number {
+			o.Skipped = append(o.Skipped, n)
+		}
+	}
+	return o
+}
