@@ -981,6 +981,24 @@ func (e EndpointHeaders) Valid() bool {
 	}
 }
 
+// Defines values for EndpointOnFailure.
+const (
+	EndpointOnFailureBlock EndpointOnFailure = "block"
+	EndpointOnFailureSkip  EndpointOnFailure = "skip"
+)
+
+// Valid indicates whether the value is a known member of the EndpointOnFailure enum.
+func (e EndpointOnFailure) Valid() bool {
+	switch e {
+	case EndpointOnFailureBlock:
+		return true
+	case EndpointOnFailureSkip:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointSignatureSchemes.
 const (
 	EndpointSignatureSchemesV1  EndpointSignatureSchemes = "v1"
@@ -1062,6 +1080,24 @@ func (e EndpointCreateEnvelope) Valid() bool {
 	}
 }
 
+// Defines values for EndpointCreateOnFailure.
+const (
+	EndpointCreateOnFailureBlock EndpointCreateOnFailure = "block"
+	EndpointCreateOnFailureSkip  EndpointCreateOnFailure = "skip"
+)
+
+// Valid indicates whether the value is a known member of the EndpointCreateOnFailure enum.
+func (e EndpointCreateOnFailure) Valid() bool {
+	switch e {
+	case EndpointCreateOnFailureBlock:
+		return true
+	case EndpointCreateOnFailureSkip:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EndpointCreateSignatureSchemes.
 const (
 	EndpointCreateSignatureSchemesV1  EndpointCreateSignatureSchemes = "v1"
@@ -1131,6 +1167,24 @@ const (
 func (e EndpointDetailHeaders) Valid() bool {
 	switch e {
 	case EndpointDetailHeadersAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointDetailOnFailure.
+const (
+	EndpointDetailOnFailureBlock EndpointDetailOnFailure = "block"
+	EndpointDetailOnFailureSkip  EndpointDetailOnFailure = "skip"
+)
+
+// Valid indicates whether the value is a known member of the EndpointDetailOnFailure enum.
+func (e EndpointDetailOnFailure) Valid() bool {
+	switch e {
+	case EndpointDetailOnFailureBlock:
+		return true
+	case EndpointDetailOnFailureSkip:
 		return true
 	default:
 		return false
@@ -1233,6 +1287,24 @@ func (e EndpointFieldsEnvelope) Valid() bool {
 	case EndpointFieldsEnvelopeStandard:
 		return true
 	case EndpointFieldsEnvelopeThin:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointFieldsOnFailure.
+const (
+	EndpointFieldsOnFailureBlock EndpointFieldsOnFailure = "block"
+	EndpointFieldsOnFailureSkip  EndpointFieldsOnFailure = "skip"
+)
+
+// Valid indicates whether the value is a known member of the EndpointFieldsOnFailure enum.
+func (e EndpointFieldsOnFailure) Valid() bool {
+	switch e {
+	case EndpointFieldsOnFailureBlock:
+		return true
+	case EndpointFieldsOnFailureSkip:
 		return true
 	default:
 		return false
@@ -1413,6 +1485,24 @@ const (
 func (e EndpointWithSecretHeaders) Valid() bool {
 	switch e {
 	case EndpointWithSecretHeadersAsteriskAsteriskAsterisk:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for EndpointWithSecretOnFailure.
+const (
+	EndpointWithSecretOnFailureBlock EndpointWithSecretOnFailure = "block"
+	EndpointWithSecretOnFailureSkip  EndpointWithSecretOnFailure = "skip"
+)
+
+// Valid indicates whether the value is a known member of the EndpointWithSecretOnFailure enum.
+func (e EndpointWithSecretOnFailure) Valid() bool {
+	switch e {
+	case EndpointWithSecretOnFailureBlock:
+		return true
+	case EndpointWithSecretOnFailureSkip:
 		return true
 	default:
 		return false
@@ -2655,7 +2745,7 @@ type Accepted struct {
 	// Reason The reason for no deliveries: no endpoint subscribes, or its filter leaves the event out. A later replay with `endpoint` delivers the event.
 	Reason *string `json:"reason,omitempty"`
 
-	// Warnings Why the event does not fit its event type, where validation is warn. The event is accepted.
+	// Warnings Why the event does not fit its event type, where validation is warn, or that no endpoint that gets it is ordered. The event is accepted.
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
@@ -2933,6 +3023,9 @@ type Backlog struct {
 type BatchEvent struct {
 	EventType      string `json:"event_type,omitempty"`
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
+
+	// OrderingKey Ordered endpoints get the events with an equal key one after the other.
+	OrderingKey string `json:"ordering_key,omitempty"`
 
 	// Payload Any JSON value, at most 262,144 bytes; names must not repeat within an object.
 	Payload json.RawMessage `json:"payload,omitempty"`
@@ -3402,6 +3495,12 @@ type Endpoint struct {
 	MaxRetryAfter Duration          `json:"max_retry_after"`
 	Metadata      map[string]string `json:"metadata"`
 
+	// OnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+	OnFailure EndpointOnFailure `json:"on_failure"`
+
+	// Ordered Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce.
+	Ordered bool `json:"ordered"`
+
 	// PublicKey whpk_..., of the newest v1a key pair.
 	PublicKey *string `json:"public_key,omitempty"`
 
@@ -3461,6 +3560,9 @@ type EndpointEnvelope string
 // EndpointHeaders defines model for Endpoint.Headers.
 type EndpointHeaders string
 
+// EndpointOnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+type EndpointOnFailure string
+
 // EndpointSignatureSchemes defines model for Endpoint.SignatureSchemes.
 type EndpointSignatureSchemes string
 
@@ -3519,6 +3621,12 @@ type EndpointCreate struct {
 	MaxRetryAfter Duration          `json:"max_retry_after,omitempty"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
 
+	// OnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent. Default: block.
+	OnFailure *EndpointCreateOnFailure `json:"on_failure,omitempty"`
+
+	// Ordered Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Default: false. Not with coalesce.
+	Ordered *bool `json:"ordered,omitempty"`
+
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit. Default: 0.
 	RatePerSecond float64 `json:"rate_per_second,omitempty"`
 
@@ -3567,6 +3675,9 @@ type EndpointCreateEgress string
 
 // EndpointCreateEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
 type EndpointCreateEnvelope string
+
+// EndpointCreateOnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent. Default: block.
+type EndpointCreateOnFailure string
 
 // EndpointCreateSignatureSchemes defines model for EndpointCreate.SignatureSchemes.
 type EndpointCreateSignatureSchemes string
@@ -3620,6 +3731,12 @@ type EndpointDetail struct {
 	MaxRetryAfter   Duration          `json:"max_retry_after"`
 	Metadata        map[string]string `json:"metadata"`
 	OldSecretsUntil *Time             `json:"old_secrets_until,omitempty"`
+
+	// OnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+	OnFailure EndpointDetailOnFailure `json:"on_failure"`
+
+	// Ordered Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce.
+	Ordered bool `json:"ordered"`
 
 	// PublicKey whpk_..., of the newest v1a key pair.
 	PublicKey *string `json:"public_key,omitempty"`
@@ -3686,6 +3803,9 @@ type EndpointDetailEnvelope string
 // EndpointDetailHeaders defines model for EndpointDetail.Headers.
 type EndpointDetailHeaders string
 
+// EndpointDetailOnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+type EndpointDetailOnFailure string
+
 // EndpointDetailSignatureSchemes defines model for EndpointDetail.SignatureSchemes.
 type EndpointDetailSignatureSchemes string
 
@@ -3741,6 +3861,12 @@ type EndpointFields struct {
 	MaxRetryAfter *Duration          `json:"max_retry_after,omitempty"`
 	Metadata      *map[string]string `json:"metadata,omitempty"`
 
+	// OnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+	OnFailure *EndpointFieldsOnFailure `json:"on_failure,omitempty"`
+
+	// Ordered Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce.
+	Ordered *bool `json:"ordered,omitempty"`
+
 	// RatePerSecond The maximum attempts per second, 0.01 to 1000. Further attempts wait for a later slot. 0: no limit.
 	RatePerSecond *float64 `json:"rate_per_second,omitempty"`
 
@@ -3786,6 +3912,9 @@ type EndpointFieldsEgress string
 
 // EndpointFieldsEnvelope The form of the body: the payload alone; type, timestamp and data; or id, type and timestamp. Default: standard, or as the deployment says.
 type EndpointFieldsEnvelope string
+
+// EndpointFieldsOnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+type EndpointFieldsOnFailure string
 
 // EndpointFieldsSignatureSchemes defines model for EndpointFields.SignatureSchemes.
 type EndpointFieldsSignatureSchemes string
@@ -3968,6 +4097,12 @@ type EndpointWithSecret struct {
 	MaxRetryAfter Duration          `json:"max_retry_after"`
 	Metadata      map[string]string `json:"metadata"`
 
+	// OnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+	OnFailure EndpointWithSecretOnFailure `json:"on_failure"`
+
+	// Ordered Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce.
+	Ordered bool `json:"ordered"`
+
 	// PublicKey whpk_..., of the newest v1a key pair.
 	PublicKey *string `json:"public_key,omitempty"`
 
@@ -4029,6 +4164,9 @@ type EndpointWithSecretEnvelope string
 
 // EndpointWithSecretHeaders defines model for EndpointWithSecret.Headers.
 type EndpointWithSecretHeaders string
+
+// EndpointWithSecretOnFailure What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+type EndpointWithSecretOnFailure string
 
 // EndpointWithSecretSignatureSchemes defines model for EndpointWithSecret.SignatureSchemes.
 type EndpointWithSecretSignatureSchemes string
@@ -4116,6 +4254,9 @@ type EventReplay_Data_Item struct {
 type EventRequest struct {
 	EventType      string `json:"event_type"`
 	IdempotencyKey string `json:"idempotency_key,omitempty"`
+
+	// OrderingKey Ordered endpoints get the events with an equal key one after the other.
+	OrderingKey string `json:"ordering_key,omitempty"`
 
 	// Payload Any JSON value, at most 262,144 bytes; names must not repeat within an object.
 	Payload json.RawMessage `json:"payload"`

@@ -140,7 +140,7 @@ func fixedWords() map[string][]cobra.Completion {
 		"status-class":   {"none", "2xx", "3xx", "4xx", "5xx"},
 		"class":          strings.Fields("none delivered unavailable throttled timeout dns connect reset tls blocked gone refused redirect token transformation"),
 		"failed-attempt": {"true", "false"}, "slow": {"true", "false"},
-		"signed-by": {"new", "both", "old"}, "envelope": {"raw", "standard", "thin"}, "egress": {"shared", "fixed", "private"},
+		"signed-by": {"new", "both", "old"}, "envelope": {"raw", "standard", "thin"}, "egress": {"shared", "fixed", "private"}, "on-failure": {"block", "skip"},
 		"auth-type": {"none", "basic", "bearer", "oauth2"}, "auth-client-auth": {"basic", "body"}, "signature-scheme": {"v1", "v1a"},
 		"destination-type": strings.Fields("http sqs sqs_fifo sns eventbridge kinesis"), "validation": {"off", "warn", "reject"},
 		"scope": strings.Fields("events:write endpoints:write transformations private read replay audit portal:write tenants:read admin"),

@@ -156,6 +156,8 @@ func endpointFields() []option {
 		{name: "circuit.minimum", usage: "least attempts for the rate, or that open the circuit if all fail", kind: number},
 		{name: "circuit.cooldown", usage: "time until the first probe, such as 1m", kind: text},
 		{name: "circuit.max_cooldown", usage: "longest time between probes, such as 1h", kind: text},
+		{name: "ordered", usage: "send events with an equal ordering key one after the other", kind: yes},
+		{name: "on_failure", usage: "of an ordered endpoint: block, or skip a dead delivery", kind: text},
 		{name: "auto_disable", usage: "disable the endpoint when most of its deliveries die", kind: yes},
 		{name: "record_headers", usage: "also keep the headers of attempts that succeed, as a proof", kind: yes},
 		{name: "signature_profiles", usage: "profile of the signature, such as standard or classic; two while a receiver moves", kind: list},

@@ -16,23 +16,24 @@ import (
 )
 
 func (p *program) send() *cobra.Command {
-	var key, lines, resume string
+	var key, orderingKey, lines, resume string
 	var rate float64
 	c := &cobra.Command{
 		Use: "send [EVENT-TYPE PAYLOAD]", Short: "Send one event, or the events of a file",
 		Long: "Send one event: a type and a payload of JSON, @FILE, or - for standard input.\n" +
-			"Or send the events of a file with --lines: JSON lines with event_type, payload, and if wanted idempotency_key and retain_for.\n\n" +
+			"Or send the events of a file with --lines: JSON lines with event_type, payload, and if wanted idempotency_key, ordering_key and retain_for.\n\n" +
 			"With --resume the command notes in a file how far it came. The same command continues there, and no event is sent twice:\n" +
 			"a line without idempotency_key gets a key of the run and the line.",
 		Example: "  surehook send order.paid '{\"order\": 4711}' --idempotency-key order-4711-paid\n" +
 			"  surehook send --lines events.jsonl --rate 200 --resume events.progress",
 	}
 	c.Flags().StringVar(&key, "idempotency-key", "", "your own id of the event: a repeat is accepted once")
+	c.Flags().StringVar(&orderingKey, "ordering-key", "", "ordered endpoints get the events with an equal key one after the other")
 	c.Flags().StringVar(&lines, "lines", "", "file with events as JSON lines, or - for standard input")
 	c.Flags().Float64Var(&rate, "rate", 0, "most events per second; 0 for no limit")
 	c.Flags().StringVar(&resume, "resume", "", "file with the progress: continue there")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := excludes(c, "lines", "idempotency-key"); err != nil {
+		if err := excludes(c, "lines", "idempotency-key", "ordering-key"); err != nil {
 			return err
 		}
 		if rate < 0 {
@@ -54,7 +55,7 @@ func (p *program) send() *cobra.Command {
 		}
 		path := s.path(eventsPath)
 		if lines == "" {
-			return p.sendOne(c.Context(), api, s, path, args[0], args[1], key)
+			return p.sendOne(c.Context(), api, s, path, args[0], args[1], key, orderingKey)
 		}
 		return p.sendLines(c.Context(), api, path+"/batch", lines, resume, rate)
 	}
@@ -63,7 +64,7 @@ func (p *program) send() *cobra.Command {
 
 // sendOne posts one event. Without a key of the caller the event has a key of
 // this run, so that a repeat after a lost answer makes no second event.
-func (p *program) sendOne(ctx context.Context, api *client.Client, s settings, path, eventType, given, key string) error {
+func (p *program) sendOne(ctx context.Context, api *client.Client, s settings, path, eventType, given, key, orderingKey string) error {
 	payload, err := p.data("the payload", given)
 	if err != nil {
 		return err
@@ -71,7 +72,11 @@ func (p *program) sendOne(ctx context.Context, api *client.Client, s settings, p
 	if payload == nil {
 		return usagef("the payload is empty: say JSON, @FILE, or - for standard input")
 	}
-	body, err := json.Marshal(map[string]any{"event_type": eventType, "payload": json.RawMessage(payload)})
+	event := map[string]any{"event_type": eventType, "payload": json.RawMessage(payload)}
+	if orderingKey != "" {
+		event["ordering_key"] = orderingKey
+	}
+	body, err := json.Marshal(event)
 	if err != nil {
 		return usagef("the payload: %w", err)
 	}

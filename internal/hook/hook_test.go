@@ -190,6 +190,9 @@ func TestValidateEvent(t *testing.T) {
 		{name: "the longest key", event: hook.Event{Type: "a", Payload: []byte("1"), IdempotencyKey: strings.Repeat("k", 255)}, field: ""},
 		{name: "a key too long", event: hook.Event{Type: "a", Payload: []byte("1"), IdempotencyKey: strings.Repeat("k", 256)}, field: "idempotency_key"},
 		{name: "a key with a space", event: hook.Event{Type: "a", Payload: []byte("1"), IdempotencyKey: "a b"}, field: "idempotency_key"},
+		{name: "the longest ordering key", event: hook.Event{Type: "a", Payload: []byte("1"), OrderingKey: strings.Repeat("k", 128)}, field: ""},
+		{name: "an ordering key too long", event: hook.Event{Type: "a", Payload: []byte("1"), OrderingKey: strings.Repeat("k", 300)}, field: "ordering_key"},
+		{name: "an ordering key with a space", event: hook.Event{Type: "a", Payload: []byte("1"), OrderingKey: "a b"}, field: "ordering_key"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

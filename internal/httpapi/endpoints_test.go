@@ -28,7 +28,7 @@ func TestEndpoints_create(t *testing.T) {
 	const at = `"2026-11-21T09:30:00.000Z"`
 	base := `{"id":"` + id + `","uid":"","url":"https://example.com/hooks","description":"","event_types":["*"],"filter":{},"metadata":{},"headers":{},"auth":{"type":"none"},` +
 		`"retry":{"preset":"standard"},"retry_on":[],"give_up_on":[],"timeout":"10s","max_age":"72h","max_retry_after":"1h",` +
-		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"10s","max_cooldown":"1h"},"auto_disable":true,"record_headers":false,` +
+		`"rate_per_second":0,"max_in_flight":0,"shards":1,"circuit":{"failures":5,"rate":0.5,"minimum":10,"cooldown":"10s","max_cooldown":"1h"},"ordered":false,"on_failure":"block","auto_disable":true,"record_headers":false,` +
 		`"signature_profiles":["standard"],"signature_schemes":["v1"],"region":"","egress":"shared","envelope":"raw","transformation":"",` +
 		`"status":"active","reason":"","status_since":` + at + `,"created_at":` + at + `,"updated_at":` + at + `,"version":1`
 	if want := base + `,"secret":"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}`; w.Body.String() != want {
@@ -102,6 +102,8 @@ func TestEndpoints_roundTrip(t *testing.T) {
 			name: "a part of a circuit", field: "circuit", value: `{"cooldown":"2h"}`,
 			want: `{"failures":5,"rate":0.5,"minimum":10,"cooldown":"2h","max_cooldown":"2h"}`,
 		},
+		{name: "an order", field: "ordered", value: `true`, want: ""},
+		{name: "a dead delivery is skipped", field: "on_failure", value: `"skip"`, want: ""},
 		{name: "no disabling by a review", field: "auto_disable", value: `false`, want: ""},
 		{name: "headers of successes", field: "record_headers", value: `true`, want: ""},
 		{name: "profile classic", field: "signature_profiles", value: `["classic"]`, want: ""},

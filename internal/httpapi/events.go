@@ -36,6 +36,7 @@ type eventBody struct {
 	Type           string         `json:"event_type"`
 	Payload        jsontext.Value `json:"payload"`
 	IdempotencyKey *string        `json:"idempotency_key"`
+	OrderingKey    *string        `json:"ordering_key"`
 	RetainFor      *string        `json:"retain_for"` // a duration; kept as text, so that a batch refuses only this event
 }
 
@@ -182,6 +183,7 @@ func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Reques
 	}
 	r := ingest.Request{Type: b.Type, Payload: b.Payload, TraceParent: trace.Received(traceParent)}
 	r.IdempotencyKey = wrong.text("idempotency_key", b.IdempotencyKey)
+	r.OrderingKey = wrong.text("ordering_key", b.OrderingKey)
 	if b.RetainFor != nil {
 		given, ok := parseDuration(*b.RetainFor)
 		if !ok {

@@ -23,6 +23,8 @@ class EventRequest(TypedDict):
     payload: Any
     """Any JSON value, at most 262,144 bytes; names must not repeat within an object."""
     idempotency_key: NotRequired[str]
+    ordering_key: NotRequired[str]
+    """Ordered endpoints get the events with an equal key one after the other."""
     retain_for: NotRequired[str]
     """The retention of the event and the deliveries, 672h to the retention of the environment. A shorter retention of the tenant takes precedence. The retention of the first post with an idempotency key stays."""
 
@@ -34,6 +36,8 @@ class BatchEvent(TypedDict):
     payload: NotRequired[Any]
     """Any JSON value, at most 262,144 bytes; names must not repeat within an object."""
     idempotency_key: NotRequired[str]
+    ordering_key: NotRequired[str]
+    """Ordered endpoints get the events with an equal key one after the other."""
     retain_for: NotRequired[str]
     """The retention of the event and the deliveries."""
 
@@ -45,7 +49,7 @@ class Accepted(TypedDict):
     duplicate: bool
     """The idempotency key was used before with the same content."""
     warnings: NotRequired[list[FieldError]]
-    """Why the event does not fit its event type, where validation is warn. The event is accepted."""
+    """Why the event does not fit its event type, where validation is warn, or that no endpoint that gets it is ordered. The event is accepted."""
     reason: NotRequired[str]
     """The reason for no deliveries: no endpoint subscribes, or its filter leaves the event out. A later replay with `endpoint` delivers the event."""
 
@@ -1339,6 +1343,10 @@ class EndpointFields(TypedDict):
     """The partitions of the deliveries of later events: one for each 500 deliveries a second."""
     circuit: NotRequired[Circuit]
     coalesce: NotRequired[Coalesce]
+    ordered: NotRequired[bool]
+    """Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce."""
+    on_failure: NotRequired[Literal['block', 'skip']]
+    """What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent."""
     auto_disable: NotRequired[bool]
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
     record_headers: NotRequired[bool]
@@ -1393,6 +1401,10 @@ class EndpointCreate(TypedDict):
     """The partitions of the deliveries of later events: one for each 500 deliveries a second. Default: 1."""
     circuit: NotRequired[Circuit]
     coalesce: NotRequired[Coalesce]
+    ordered: NotRequired[bool]
+    """Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Default: false. Not with coalesce."""
+    on_failure: NotRequired[Literal['block', 'skip']]
+    """What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent. Default: block."""
     auto_disable: NotRequired[bool]
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true."""
     record_headers: NotRequired[bool]
@@ -1450,6 +1462,10 @@ class Endpoint(TypedDict):
     """The partitions of the deliveries of later events: one for each 500 deliveries a second."""
     circuit: Circuit
     coalesce: NotRequired[Coalescing]
+    ordered: bool
+    """Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce."""
+    on_failure: Literal['block', 'skip']
+    """What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent."""
     auto_disable: bool
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
     record_headers: bool
@@ -1516,6 +1532,10 @@ class EndpointDetail(TypedDict):
     """The partitions of the deliveries of later events: one for each 500 deliveries a second."""
     circuit: Circuit
     coalesce: NotRequired[Coalescing]
+    ordered: bool
+    """Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce."""
+    on_failure: Literal['block', 'skip']
+    """What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent."""
     auto_disable: bool
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
     record_headers: bool
@@ -1587,6 +1607,10 @@ class EndpointWithSecret(TypedDict):
     """The partitions of the deliveries of later events: one for each 500 deliveries a second."""
     circuit: Circuit
     coalesce: NotRequired[Coalescing]
+    ordered: bool
+    """Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce."""
+    on_failure: Literal['block', 'skip']
+    """What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent."""
     auto_disable: bool
     """Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case."""
     record_headers: bool

@@ -1873,6 +1873,8 @@ export interface components {
             /** @description Any JSON value, at most 262,144 bytes; names must not repeat within an object. */
             payload: unknown;
             idempotency_key?: string;
+            /** @description Ordered endpoints get the events with an equal key one after the other. */
+            ordering_key?: string;
             /** @description The retention of the event and the deliveries, 672h to the retention of the environment. A shorter retention of the tenant takes precedence. The retention of the first post with an idempotency key stays. */
             retain_for?: components["schemas"]["Duration"];
         };
@@ -1885,6 +1887,8 @@ export interface components {
             /** @description Any JSON value, at most 262,144 bytes; names must not repeat within an object. */
             payload?: unknown;
             idempotency_key?: string;
+            /** @description Ordered endpoints get the events with an equal key one after the other. */
+            ordering_key?: string;
             /** @description The retention of the event and the deliveries. */
             retain_for?: string;
         };
@@ -1894,7 +1898,7 @@ export interface components {
             deliveries: number;
             /** @description The idempotency key was used before with the same content. */
             duplicate: boolean;
-            /** @description Why the event does not fit its event type, where validation is warn. The event is accepted. */
+            /** @description Why the event does not fit its event type, where validation is warn, or that no endpoint that gets it is ordered. The event is accepted. */
             warnings?: components["schemas"]["FieldError"][];
             /** @description The reason for no deliveries: no endpoint subscribes, or its filter leaves the event out. A later replay with `endpoint` delivers the event. */
             reason?: string;
@@ -2263,6 +2267,13 @@ export interface components {
             shards?: number;
             circuit?: components["schemas"]["Circuit"];
             coalesce?: components["schemas"]["Coalesce"];
+            /** @description Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce. */
+            ordered?: boolean;
+            /**
+             * @description What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+             * @enum {string}
+             */
+            on_failure?: "block" | "skip";
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable?: boolean;
             /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
@@ -2331,6 +2342,13 @@ export interface components {
             shards?: number;
             circuit?: components["schemas"]["Circuit"];
             coalesce?: components["schemas"]["Coalesce"];
+            /** @description Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Default: false. Not with coalesce. */
+            ordered?: boolean;
+            /**
+             * @description What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent. Default: block.
+             * @enum {string}
+             */
+            on_failure?: "block" | "skip";
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. Default: true. */
             auto_disable?: boolean;
             /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. Default: false. */
@@ -2390,6 +2408,8 @@ export interface components {
          *         "cooldown": "10s",
          *         "max_cooldown": "1h"
          *       },
+         *       "ordered": false,
+         *       "on_failure": "block",
          *       "auto_disable": true,
          *       "record_headers": false,
          *       "signature_profiles": [
@@ -2455,6 +2475,13 @@ export interface components {
             shards: number;
             circuit: components["schemas"]["Circuit"];
             coalesce?: components["schemas"]["Coalescing"];
+            /** @description Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce. */
+            ordered: boolean;
+            /**
+             * @description What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+             * @enum {string}
+             */
+            on_failure: "block" | "skip";
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
             /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
@@ -2523,6 +2550,8 @@ export interface components {
          *         "cooldown": "10s",
          *         "max_cooldown": "1h"
          *       },
+         *       "ordered": false,
+         *       "on_failure": "block",
          *       "auto_disable": true,
          *       "record_headers": false,
          *       "signature_profiles": [
@@ -2599,6 +2628,13 @@ export interface components {
             shards: number;
             circuit: components["schemas"]["Circuit"];
             coalesce?: components["schemas"]["Coalescing"];
+            /** @description Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce. */
+            ordered: boolean;
+            /**
+             * @description What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+             * @enum {string}
+             */
+            on_failure: "block" | "skip";
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
             /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */
@@ -2676,6 +2712,8 @@ export interface components {
          *         "cooldown": "10s",
          *         "max_cooldown": "1h"
          *       },
+         *       "ordered": false,
+         *       "on_failure": "block",
          *       "auto_disable": true,
          *       "record_headers": false,
          *       "signature_profiles": [
@@ -2742,6 +2780,13 @@ export interface components {
             shards: number;
             circuit: components["schemas"]["Circuit"];
             coalesce?: components["schemas"]["Coalescing"];
+            /** @description Whether events with an equal ordering key are sent one after the other: each after the one before it ended. Not with coalesce. */
+            ordered: boolean;
+            /**
+             * @description What a dead delivery does to those behind it, with the same ordering key. block: they wait until its replay is delivered, or somebody discards it. skip: the next one is sent.
+             * @enum {string}
+             */
+            on_failure: "block" | "skip";
             /** @description Whether a review may disable the endpoint for too many dead deliveries. An answer 410 disables the endpoint in any case. */
             auto_disable: boolean;
             /** @description Whether an attempt that succeeded also keeps the headers of its request and response, as a failed one does. Takes about 0.4 KB of storage for each delivery. */

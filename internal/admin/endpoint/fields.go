@@ -42,6 +42,8 @@ type Fields struct {
 	Shards         *int               `json:"shards"`          // of the deliveries of later events
 	Circuit        CircuitFields      `json:"circuit"`
 	Coalesce       *hook.Coalescing   `json:"coalesce,omitzero"` // zero: a request per event
+	Ordered        *bool              `json:"ordered"`
+	OnFailure      *hook.OnFailure    `json:"on_failure"`
 	AutoDisable    *bool              `json:"auto_disable"`
 	RecordHeaders  *bool              `json:"record_headers"`
 	Profiles       *[]string          `json:"signature_profiles"` // names

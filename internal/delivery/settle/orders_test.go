@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/proof/world"
@@ -93,6 +94,10 @@ func (w *ordered) sequence(key string) order.Sequence {
 		w.T.Fatal(err)
 	}
 	return s
+}
+
+func (w *ordered) orders() settle.Orders {
+	return settle.Orders{Store: w.Store, Queue: w.Queue, Now: w.Clock.Now, Wait: world.NoWait}
 }
 
 func (w *ordered) want(what string, got, want any) {

@@ -14,6 +14,7 @@ const (
 	AttrEventType      = "event_type"
 	AttrIdempotencyKey = "idempotency_key"
 	AttrTraceParent    = "traceparent" // W3C Trace Context
+	AttrOrderingKey    = "ordering_key"
 )
 
 // Attributes that Surehook adds when it sends a message again.
@@ -31,7 +32,7 @@ const attrRuleError = "ERROR_MESSAGE"
 // Attributes returns the names of the attributes that Surehook sets or keeps. A message sent again
 // has no others, because SQS allows at most 10.
 func Attributes() []string {
-	return []string{AttrTenant, AttrEventType, AttrIdempotencyKey, AttrTraceParent, AttrID, AttrSentAt, AttrReturns, AttrReason}
+	return []string{AttrTenant, AttrEventType, AttrIdempotencyKey, AttrTraceParent, AttrOrderingKey, AttrID, AttrSentAt, AttrReturns, AttrReason}
 }
 
 // Message is a message of the events queue or of the rejects.

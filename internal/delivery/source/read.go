@@ -79,7 +79,8 @@ func payload(m Message, parent string) (string, ingest.Request, error) {
 		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "payload", Message: "the body is not valid JSON in UTF-8"})
 	}
 	return m.Attributes[AttrTenant], ingest.Request{
-		Type: m.Attributes[AttrEventType], Payload: body, IdempotencyKey: m.Attributes[AttrIdempotencyKey], TraceParent: trace.Received(parent),
+		Type: m.Attributes[AttrEventType], Payload: body, IdempotencyKey: m.Attributes[AttrIdempotencyKey], OrderingKey: m.Attributes[AttrOrderingKey],
+		TraceParent: trace.Received(parent),
 	}, nil
 }
 

@@ -2,6 +2,7 @@ package destination
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -34,10 +35,10 @@ func groupBy() Setting {
 }
 
 // Group returns the group of an event: the text, number or boolean at the endpoint's group_by, or
-// else the event's id, so that an event without such a value has a group of its own. A value that is
+// else its ordering key, or else its id, so that an event without such a value has a group of its own. A value that is
 // longer than 128 characters, or has others than visible ASCII, is replaced by its SHA-256 in hex.
 func Group(e *hook.Endpoint, event *hook.Event) string {
-	value := string(event.ID)
+	value := cmp.Or(event.OrderingKey, string(event.ID))
 	if path := e.Destination.Settings[GroupBy]; path != "" {
 		if found := scalarAt(event.Payload, strings.Split(path, ".")); found != "" {
 			value = found
