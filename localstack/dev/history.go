@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -85,9 +86,9 @@ type history struct {
 
 func (h *history) furnish(ctx context.Context) {
 	for _, s := range allShops() {
-		h.call(ctx, h.key, http.MethodPost, "/v1/tenants/"+s.tenant+"/endpoints", map[string]any{
-			"uid": s.uid, "url": s.url(), "description": s.description, "event_types": json.RawMessage(s.types),
-		})
+		fields := map[string]any{"uid": s.uid, "url": s.url(), "description": s.description, "event_types": json.RawMessage(s.types)}
+		maps.Copy(fields, s.settings)
+		h.call(ctx, h.key, http.MethodPost, "/v1/tenants/"+s.tenant+"/endpoints", fields)
 	}
 	made := h.call(ctx, h.key, http.MethodPost, "/v1/keys", map[string]any{"name": "support desk", "tenant": "*", "scopes": []string{"endpoints:write", "read", "replay", "tenants:read"}})
 	h.desk, _ = made["key"].(string)
@@ -106,6 +107,8 @@ func (h *history) minute(ctx context.Context, end time.Time) {
 	switch int(end.Sub(h.clock.Now()) / time.Minute) {
 	case 17 * minutesOfHour:
 		h.call(ctx, h.desk, http.MethodPatch, "/v1/tenants/acme/endpoints/warehouse", map[string]any{"timeout": "20s", "max_age": "96h"})
+	case 12 * minutesOfHour:
+		h.call(ctx, h.desk, http.MethodPost, "/v1/tenants/globex/endpoints/shop/rotate-secret", map[string]any{"overlap": "24h"})
 	case 8 * minutesOfHour:
 		h.call(ctx, h.desk, http.MethodPatch, "/v1/tenants/acme/endpoints/crm", map[string]any{"description": "CRM of the sales team (provider informed)"})
 	case 5 * minutesOfHour:
@@ -119,6 +122,9 @@ func (h *history) minute(ctx context.Context, end time.Time) {
 	}
 	if h.minutes%int(reviewEvery/time.Minute) == 0 {
 		h.review(ctx)
+	}
+	if h.minutes%minutesOfHour == 0 {
+		h.forget(ctx)
 	}
 	h.minutes++
 }

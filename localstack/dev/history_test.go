@@ -62,8 +62,8 @@ func TestStart_history(t *testing.T) {
 		} `json:"data"`
 	}
 	w.call(http.MethodGet, "/v1/tenants/initech/audit", "", http.StatusOK, &changes)
-	if len(changes.Data) != 3 || changes.Data[0].Action != "endpoint.resume" || changes.Data[0].By != "support desk" {
-		t.Errorf("the changes of initech are %+v; want a pause and its end by the support desk", changes.Data)
+	if len(changes.Data) != 5 || changes.Data[0].Action != "endpoint.resume" || changes.Data[0].By != "support desk" || changes.Data[2].Action != "endpoint.disable" {
+		t.Errorf("the changes of initech are %+v; want an endpoint disabled, and a pause and its end by the support desk", changes.Data)
 	}
 	var posted struct {
 		ID string `json:"id"`

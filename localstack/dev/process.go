@@ -39,6 +39,7 @@ import (
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/shape"
+	"surehook.example/surehook/internal/table"
 )
 
 // retention is the lifetime of events, bounded by the lifetime of the process.
@@ -88,6 +89,14 @@ func newProcess(o Options, address string) (*process, error) {
 		log:      o.Log,
 	}
 	p.store.Table.Now = now.Now
+	if o.Reads != nil {
+		p.store.Table.Around = func(_ context.Context, c *table.Call, do func() error) error {
+			if !c.Write {
+				o.Reads.Add(1)
+			}
+			return do()
+		}
+	}
 	if o.History > 0 {
 		p.shops = newShops(now, now.Now().Add(-o.History), o.History)
 	}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -41,6 +42,9 @@ type Options struct {
 	// History begins so long ago: three tenants with receivers of their own, whose good and bad hours
 	// happen before Start returns. 0: the process begins empty.
 	History time.Duration
+
+	// Reads counts the requests that read the table; may be nil.
+	Reads *atomic.Int64
 }
 
 // Server is a running Surehook.

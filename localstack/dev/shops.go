@@ -14,6 +14,12 @@ import (
 // Hosts of the receivers of a history.
 const shopDomain = ".example"
 
+// The deploy of a history, before its end.
+const (
+	deployed     = 6*time.Hour + 30*time.Minute
+	deployLasted = 7 * time.Minute
+)
+
 // shops answers the requests to the receivers of a history, and sends all others. The receivers
 // live on after the history, as they were at its end.
 type shops struct {
@@ -40,7 +46,8 @@ type trouble struct {
 // shop is a receiver of a history.
 type shop struct {
 	tenant, uid, description string
-	types                    string // JSON
+	types                    string         // JSON
+	settings                 map[string]any // of the endpoint, beside the default ones
 	latency                  time.Duration
 	troubles                 []trouble
 }
@@ -49,9 +56,11 @@ func (s shop) url() string { return "https://hooks." + s.tenant + shopDomain + "
 
 func allShops() []shop {
 	const all = `["*"]`
+	// In these minutes a deploy of the events' producer broke two receivers.
+	deploy := trouble{from: deployed, until: deployed - deployLasted, status: 500, body: "TypeError: order.customer is undefined"}
 	return []shop{
-		{tenant: "acme", uid: "orders", description: "Order management", types: `["order.*"]`, latency: 90 * time.Millisecond},
-		{tenant: "acme", uid: "crm", description: "CRM of the sales team", types: all, latency: 160 * time.Millisecond, troubles: []trouble{
+		{tenant: "acme", uid: "orders", description: "Order management", types: `["order.*"]`, settings: map[string]any{"record_headers": true}, latency: 90 * time.Millisecond, troubles: []trouble{deploy}},
+		{tenant: "acme", uid: "crm", description: "CRM of the sales team", types: all, settings: map[string]any{"max_age": "24h"}, latency: 160 * time.Millisecond, troubles: []trouble{
 			{from: 9 * time.Hour, status: 503, body: "down for maintenance"},
 		}},
 		{tenant: "acme", uid: "billing", description: "Billing", types: `["invoice.*"]`, latency: 210 * time.Millisecond, troubles: []trouble{
@@ -63,11 +72,14 @@ func allShops() []shop {
 		{tenant: "globex", uid: "erp", description: "ERP", types: all, latency: 900 * time.Millisecond, troubles: []trouble{
 			{from: 1000 * time.Hour, status: 500, body: "deadlock, try again", share: 0.06},
 		}},
-		{tenant: "globex", uid: "shop", description: "Web shop", types: all, latency: 60 * time.Millisecond},
+		{tenant: "globex", uid: "shop", description: "Web shop", types: all, latency: 60 * time.Millisecond, troubles: []trouble{deploy}},
 		{tenant: "globex", uid: "chat", description: "Alerts in the chat", types: `["order.cancelled"]`, latency: 240 * time.Millisecond, troubles: []trouble{
 			{from: 14 * time.Hour, until: 13 * time.Hour, status: 429, body: "slow down"},
 		}},
 		{tenant: "initech", uid: "archive", description: "Archive", types: all, latency: 45 * time.Millisecond},
+		{tenant: "initech", uid: "reports", description: "Reports of the old office", types: all, latency: 70 * time.Millisecond, troubles: []trouble{
+			{from: 7 * time.Hour, status: 410, body: "this hook was removed"},
+		}},
 	}
 }
 

@@ -75,6 +75,7 @@ func (p *process) work(ctx context.Context, workers *sync.WaitGroup) {
 	start(checkWork, p.checkCircuits)
 	start(jobWork, p.replay)
 	workers.Go(func() { every(ctx, tickEvery, p.tick) })
+	workers.Go(func() { every(ctx, tickEvery, p.forget) })
 	workers.Go(func() { every(ctx, sweepEvery, p.sweep) })
 	workers.Go(func() { every(ctx, reviewEvery, p.review) })
 }
@@ -158,13 +159,16 @@ func (p *process) replay(ctx context.Context) {
 	}
 }
 
-// tick removes from the store what is expired or beyond its bound, and reconciles the endpoints that
-// are due.
-func (p *process) tick(ctx context.Context) {
+// forget removes from the store what is expired or beyond its bound. Its cost grows with the table.
+func (p *process) forget(ctx context.Context) {
 	p.store.Expire(p.clock.Now())
 	if forgotten := p.store.Forget(p.keep); forgotten > 0 {
 		p.log.InfoContext(ctx, "dev.forgot", slog.Int("items", forgotten))
 	}
+}
+
+// tick reconciles the endpoints that are due.
+func (p *process) tick(ctx context.Context) {
 	if err := p.breaker.Tick(ctx); err != nil {
 		p.log.ErrorContext(ctx, "breaker.tick_failed", slog.Any(names.LogError, err))
 	}

@@ -106,7 +106,7 @@ func TestTick_forgetsTheOldest(t *testing.T) {
 		posted = append(posted, result.ID)
 	}
 	before := len(p.store.Remains("acme"))
-	p.tick(t.Context())
+	p.forget(t.Context())
 	var left []hook.EventID
 	for _, id := range posted {
 		if _, err := p.store.Event(t.Context(), id); err == nil {
@@ -119,7 +119,7 @@ func TestTick_forgetsTheOldest(t *testing.T) {
 	if after := len(p.store.Remains("acme")); before-after != 2*2 {
 		t.Errorf("%d items of %d stay; want two events and their deliveries gone, and all else there", after, before)
 	}
-	p.tick(t.Context())
+	p.forget(t.Context())
 	if _, err := p.store.EndpointByID(t.Context(), e.ID); err != nil {
 		t.Errorf("the endpoint: %v", err)
 	}
