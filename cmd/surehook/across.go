@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -107,6 +108,8 @@ func (p *program) sent(ctx context.Context, api *client.Client, s settings, deli
 	if curl {
 		text = curlOf(preview.Request.URL, preview.Request.Headers, text)
 		fmt.Fprintln(p.Err, "The signature is made with a placeholder, and hidden values are ***.")
+	} else {
+		fmt.Fprintf(p.Err, "%d bytes, SHA-256 %x, without the line end\n", len(text), sha256.Sum256([]byte(text)))
 	}
 	_, err = fmt.Fprintln(p.Out, cmp.Or(printable(text), none))
 	return err

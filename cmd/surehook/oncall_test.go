@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,28 +22,105 @@ type question struct {
 	want                  string // a regular expression over both outputs
 }
 
-// questions returns the questions of testdata/oncall.md, over the history of `surehook dev --history 30h`.
-// dead is a dead delivery; from and until are around the beginning of an outage, and made is the key of
-// an event before it.
-func questions(dead, from, until, made string) []question {
+// questions returns the questions of testdata/oncall.md, over a week of the history of `surehook dev --history`.
+// dead is a dead delivery, and made is the key of an event before the outage of crm. From deployed on, a deploy
+// broke two receivers for seven minutes.
+func questions(dead, made string, deployed time.Time) []question {
+	minutes := " --since " + deployed.Format(time.RFC3339Nano) + " --until " + deployed.Add(7*time.Minute).Format(time.RFC3339Nano)
 	return []question{
-		{"Is anything wrong now?", "the depth of each queue, 25 requests for the active endpoints, and at most eight for each of 500", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
-		{"Since when does the endpoint fail, and why?", "the health of one endpoint, and its newest 20 deliveries", "why billing -t acme", `(?s)^billing is failing since \w{3} \d\d:\d\d \(2h ago\): 401 refused\n.*\n  \{"error":"invalid token"\}\n`},
+		{"Is anything wrong now?", "the depth of each queue, 416 requests for the open circuits and the active endpoints, and at most eight for each of 500", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
+		{"Since when does the endpoint fail, and why?", "the health of one endpoint, and its newest 20 deliveries with a failed attempt", "why crm -t acme", `(?s)^crm is failing since \w{3} \d\d:\d\d \([89]h ago\): 503 unavailable\n.*\n  down for maintenance\n`},
 		{"What waits, and for how long?", "one request for each shard of the endpoint and page", "deliveries list -t acme --endpoint crm --state parked --limit 3", `dlv_\S+ .* crm +parked +circuit_open`},
 		{"What was sent, and what came back?", "the delivery, its event and its attempts", "deliveries get " + dead + " -t acme", `(?s)attempt 1: 401 refused after \S+.*  \{"error":"invalid token"\}.*received\n.*sent\n.*  Webhook-Id: evt_`},
-		{"With which bytes?", "the delivery, the event and the endpoint", "deliveries get " + dead + " --body -t acme", `^\{"type":"invoice.created"`},
+		{"With which bytes?", "the delivery, the event and the endpoint", "deliveries get " + dead + " --body -t acme", `^\d+ bytes, SHA-256 [0-9a-f]{64}, without the line end\n\{"type":"invoice.created"`},
 		{"Who changed the endpoint?", "at most 1,000 records", "audit list -t acme --target warehouse", `endpoint.change .* (max_age|timeout): \S+ → \S+`},
 		{"What did this customer get yesterday, by type?", "one request for the list of the endpoints, one for 100 of them, and one for each, at most 500", "stats -t acme --since yesterday --until today --group type", `order.paid +\d+ +\d+ +0 `},
-		{"Who is the noisiest customer?", "25 requests for the active endpoints, and one for each of at most 500", "stats --all-tenants --group tenant", `(?s)acme +\d{3}.*globex +\d{3}.*initech +\d{3}`},
-		{"Why is the endpoint paused or disabled?", "at most 1,000 records", "audit list -t initech --target archive", `endpoint.pause`},
+		{"Who is the noisiest customer?", "400 requests for the active endpoints, and one for each of at most 500", "stats --all-tenants --group tenant", `(?s)acme +\d{3}.*globex +\d{3}.*initech +\d{3}`},
+		{"Why is the endpoint disabled?", "as the second question", "why reports -t initech", `(?s)^reports is disabled since \w{3} \d\d:\d\d \([67]h ago\): gone\n.*\n  this hook was removed\n`},
+		{"Who paused the endpoint, and when?", "at most 1,000 records", "audit list -t initech --target archive", `endpoint.pause .* reason: - → manual, status: active → paused +support desk `},
 		{"Is the queue of dead letters in step with the table?", "as the first question", "health", `dead +(\d+) deliveries at endpoints active in the last day, and \d+ messages in the queue dead-letters`},
-		{"How slow was the endpoint over a week?", "the endpoint and its hours, two requests", "stats -t globex --endpoint erp --since 7d", `P99\n.*s\n$`},
-		{"Who loses events, and when?", "as the first question", "health --at-risk", `in 2d +\d+ +\d+ +acme +crm +failing +503`},
-		{"What did the deploy break, in these minutes?", "two requests for 100 tenants, and in each one for each shard of its endpoints", "deliveries list --all-tenants --failed-attempt true --since " + from + " --until " + until, `acme +dlv_\S+ .* crm .* 503 `},
-		{"Who still signs by an old secret?", "two requests for 100 tenants, and in each two for 100 endpoints", "endpoints list --all-tenants --signed-by both", `globex +ep_\S+ +shop `},
+		{"How slow was the endpoint over a week?", "the endpoint and its hours, two requests", "stats -t globex --endpoint erp --since 7d", `P99\n +1[01]\d\d .*s\n$`},
+		{"Who loses events in the next 24 hours?", "as the first question", "health --at-risk", `LOSS .*\nin 1[45]h +(\d+) +\d+ +acme +crm +failing +503 .*\nin 2d +\d+ +\d+ +initech +reports +disabled +gone `},
+		{"What did the deploy break, in these seven minutes?", "two requests for 100 tenants, and in each one for each shard of its endpoints", "deliveries list --all-tenants --failed-attempt true" + minutes, `^TENANT .*\nacme +dlv_\S+ .* orders .* delivered .*\nglobex +dlv_\S+ .* shop .* delivered .*\n(globex .* erp .*\n)?$`},
+		{"Who still signs by an old secret?", "two requests for 100 tenants, and in each two for 100 endpoints", "endpoints list --all-tenants --signed-by both", `^TENANT .*\nglobex +ep_\S+ +shop .*\n$`},
 		{"Did this customer get the event? Prove it.", "the key, its event and the deliveries", "deliveries list -t acme --idempotency-key " + made, `dlv_\S+ .* delivered .* 200 `},
 		{"Send again what died since the morning, at 5 a second.", "a dry run counts, the health of at most ten endpoints, then the job and once a second its progress", "replay -t acme --endpoint billing --since 1d --rate 5 --yes", `billing +\d+\nep_\w+ still fails: 401 refused. (?s).*dead again`},
 	}
+}
+
+// onCall is a command line over a week of history, and a count of what it asks.
+type onCall struct {
+	*dev.Server
+
+	deployed        time.Time
+	cache           string
+	reads           atomic.Int64 // requests to the table
+	requests, bytes int64        // of the API
+}
+
+func newOnCall(tb testing.TB) *onCall {
+	tb.Helper()
+
+	o := &onCall{cache: tb.TempDir()}
+	// A deploy is 6 h 30 min before the end of a history, which is a moment after now, and its first events are posted
+	// in that second.
+	o.deployed = time.Now().Add(-6*time.Hour - 30*time.Minute).UTC().Truncate(time.Millisecond)
+	s, err := dev.Start(tb.Context(), dev.Options{History: 7 * 24 * time.Hour, Reads: &o.reads})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = s.Stop(context.Background()) })
+	o.Server = s
+	return o
+}
+
+// RoundTrip implements http.RoundTripper.
+func (o *onCall) RoundTrip(r *http.Request) (*http.Response, error) {
+	w, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // the transport's own error
+	}
+	defer func() { _ = w.Body.Close() }()
+	body, err := io.ReadAll(w.Body)
+	w.Body = io.NopCloser(bytes.NewReader(body))
+	o.requests++
+	o.bytes += int64(len(body))
+	return w, err //nolint:wrapcheck // as above
+}
+
+// run returns what the command prints.
+func (o *onCall) run(tb testing.TB, command string) string {
+	tb.Helper()
+
+	var out bytes.Buffer
+	p := &program{
+		In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, HTTP: &http.Client{Transport: o},
+		Lookup: func(name string) (string, bool) {
+			value, ok := map[string]string{envURL: o.URL, envKey: o.Key}[name]
+			return value, ok
+		},
+		Home: func() (string, error) { return tb.TempDir(), nil }, Cache: func() (string, error) { return o.cache, nil },
+	}
+	if code := p.run(tb.Context(), strings.Fields(command)); code != exitOK && !strings.HasPrefix(command, "replay") {
+		tb.Errorf("%s = %d\n%s", command, code, &out)
+	}
+	return out.String()
+}
+
+// questions returns the questions about this history.
+func (o *onCall) questions(tb testing.TB) []question {
+	tb.Helper()
+
+	first := func(pattern, command string) string {
+		answer := o.run(tb, command)
+		found := regexp.MustCompile(pattern).FindString(answer)
+		if found == "" {
+			tb.Fatalf("no %s in %s", pattern, answer)
+		}
+		return found
+	}
+	dead := first(`dlv_\S+`, "deliveries list -t acme --endpoint billing --state dead --limit 1")
+	return questions(dead, first(`acme-\d+`, "events list -t acme --event-type order.paid --until 10h"), o.deployed)
 }
 
 // TestOnCall asks each question by one command. With -args -update it writes the transcript.
@@ -48,54 +128,22 @@ func TestOnCall(t *testing.T) {
 	t.Parallel()
 
 	if testing.Short() {
-		t.Skip("30 hours of history")
+		t.Skip("a week of history")
 	}
-	s, err := dev.Start(t.Context(), dev.Options{History: 30 * time.Hour})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = s.Stop(t.Context()) }()
-	run := func(command string) string {
-		var out bytes.Buffer
-		p := &program{
-			In: strings.NewReader(""), Out: &out, Err: &out, Now: time.Now, HTTP: http.DefaultClient,
-			Lookup: func(name string) (string, bool) {
-				value, ok := map[string]string{envURL: s.URL, envKey: s.Key}[name]
-				return value, ok
-			},
-			Home: func() (string, error) { return t.TempDir(), nil }, Cache: func() (string, error) { return t.TempDir(), nil },
-		}
-		if code := p.run(t.Context(), strings.Fields(command)); code != exitOK && !strings.HasPrefix(command, "replay") {
-			t.Errorf("%s = %d\n%s", command, code, &out)
-		}
-		return out.String()
-	}
-	first := func(pattern, text string) string {
-		found := regexp.MustCompile(pattern).FindStringSubmatch(text)
-		if found == nil {
-			t.Fatalf("no %s in %s", pattern, text)
-		}
-		return found[len(found)-1]
-	}
-	run("endpoints rotate-secret shop --overlap 24h -t globex")
-	dead := first(`dlv_\S+`, run("deliveries list -t acme --endpoint billing --state dead --limit 1"))
-	began, err := time.Parse(time.RFC3339, first(`"opened_at": "(\S+)"`, run("endpoints health crm -t acme -o json")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stamp := func(ago time.Duration) string { return began.Add(ago).UTC().Format(time.RFC3339) }
-	made := first(`acme-\d+`, run("events list -t acme --event-type order.paid --until "+stamp(-time.Hour)))
-
+	o := newOnCall(t)
 	var text strings.Builder
-	for _, q := range questions(dead, stamp(-time.Hour), stamp(time.Minute), made) {
-		answer := run(q.command)
+	for _, q := range o.questions(t) {
+		o.requests, o.bytes = 0, 0
+		o.reads.Store(0)
+		answer := o.run(t, q.command)
 		if !regexp.MustCompile(q.want).MatchString(answer) {
 			t.Errorf("%s surehook %s:\n%s\nwant %s", q.asked, q.command, answer, q.want)
 		}
-		fmt.Fprintf(&text, "## %s\n\nReads: %s.\n\n```text\n$ surehook %s\n%s```\n\n", q.asked, q.reads, q.command, shortened(answer))
+		fmt.Fprintf(&text, "## %s\n\nReads: %s. Here: %d requests, %.1f KB, %d reads of the table.\n\n```text\n$ surehook %s\n%s```\n\n",
+			q.asked, q.reads, o.requests, float64(o.bytes)/1000, o.reads.Load(), q.command, shortened(answer))
 	}
 	if *update {
-		page := "# On call\n\nFifteen questions of a person on call and one more, each with the command that answers it, over `surehook dev --history 30h`. `go test ./cmd/surehook -run TestOnCall -args -update` writes this page.\n\n"
+		page := "# On call\n\nWhat a person on call asks, each with the command that answers it, over `surehook dev --history 168h`. `go test ./cmd/surehook -run TestOnCall -args -update` writes this page, and `make pictures` those of the pages that answer.\n\n"
 		if err := os.WriteFile(transcript, []byte(page+strings.TrimSpace(text.String())+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -106,6 +154,51 @@ func TestOnCall(t *testing.T) {
 	}
 	if got, want := commands(string(page)), commands(text.String()); got != want {
 		t.Errorf("%s has other commands: run go test ./cmd/surehook -run TestOnCall -args -update\n%s\nwant\n%s", transcript, got, want)
+	}
+}
+
+// BenchmarkOnCall measures the time to each answer as a multiple of the time of a bare GET /v1/health, which is
+// asked beside it.
+func BenchmarkOnCall(b *testing.B) {
+	o := newOnCall(b)
+	for _, q := range o.questions(b) {
+		if strings.HasPrefix(q.command, "replay") { // the rate decides
+			continue
+		}
+		b.Run(strings.ReplaceAll(q.asked, " ", "_"), func(b *testing.B) {
+			var answer, bare time.Duration
+			o.requests, o.bytes = 0, 0
+			for b.Loop() {
+				began := time.Now()
+				o.run(b, q.command)
+				answer += time.Since(began)
+				began = time.Now()
+				o.health(b)
+				bare += time.Since(began)
+			}
+			b.ReportMetric(float64(answer)/float64(bare), "healths/op")
+			b.ReportMetric(float64(o.requests)/float64(b.N), "requests/op")
+			b.ReportMetric(float64(o.bytes)/float64(b.N), "bytes/op")
+		})
+	}
+}
+
+// health makes a bare request for the health.
+func (o *onCall) health(b *testing.B) {
+	b.Helper()
+
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, o.URL+"/v1/health", http.NoBody)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+o.Key)
+	w, err := http.DefaultClient.Do(r)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = w.Body.Close() }()
+	if _, err := io.Copy(io.Discard, w.Body); err != nil {
+		b.Fatal(err)
 	}
 }
 

@@ -23,7 +23,8 @@ func (p *program) version() *cobra.Command {
 	}
 }
 
-// why says in a few lines what is wrong with an endpoint. It reads the health and the newest deliveries.
+// why says in a few lines what is wrong with an endpoint. It reads the health, and of one that fails the newest
+// deliveries with a failed attempt.
 func (p *program) why() *cobra.Command {
 	return &cobra.Command{
 		Use: "why ENDPOINT", Short: "Say in a few lines how an endpoint does: since when, what it answers, what waits, what is lost", Args: arguments,
@@ -44,9 +45,11 @@ func (p *program) why() *cobra.Command {
 			if err := decode(answer, &h); err != nil {
 				return err
 			}
-			last, err := lastFailure(c.Context(), api, path)
-			if err != nil {
-				return err
+			last := ""
+			if fails(h.Condition) {
+				if last, err = lastFailure(c.Context(), api, path); err != nil {
+					return err
+				}
 			}
 			_, err = fmt.Fprintln(p.Out, printable(p.verdict(args[0], h)+last))
 			return err
@@ -82,10 +85,22 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 	return strings.Join(lines, "\n")
 }
 
+// fails reports whether the condition comes from answers of the endpoint.
+func fails(c openapi.Condition) bool {
+	switch c.State {
+	case openapi.ConditionStateFailing, openapi.ConditionStateDegraded:
+		return true
+	case openapi.ConditionStateDisabled:
+		return c.Reason != nil && *c.Reason != openapi.ConditionReasonManual
+	case openapi.ConditionStateHealthy, openapi.ConditionStatePaused, openapi.ConditionStateQuiet:
+	}
+	return false
+}
+
 // lastFailure returns the newest failed answer of the endpoint as lines of text; empty without one
-// among the newest deliveries.
+// that is the last of its delivery.
 func lastFailure(ctx context.Context, api *client.Client, path string) (string, error) {
-	answer, err := api.Call(ctx, client.Call{Method: get, Path: path + "/deliveries", Query: query("limit", "20")})
+	answer, err := api.Call(ctx, client.Call{Method: get, Path: path + "/deliveries", Query: query("limit", "20", "failed_attempt", "true")})
 	if err != nil {
 		return "", fmt.Errorf("list the deliveries: %w", err)
 	}
