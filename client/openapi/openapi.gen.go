@@ -6186,7 +6186,7 @@ type ClientInterface interface {
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
-	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+	// The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
 	// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
@@ -6267,7 +6267,7 @@ type ClientInterface interface {
 	//
 	// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
 	// by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
-	// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+	// endpoints included. The call makes 400 requests for the list of the endpoints, and one for each endpoint.
 	//
 	// The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
 	// `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
@@ -7200,7 +7200,7 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
-// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+// The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
 // most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 //
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
@@ -7381,7 +7381,7 @@ func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ..
 //
 // Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
 // by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
-// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+// endpoints included. The call makes 400 requests for the list of the endpoints, and one for each endpoint.
 //
 // The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
 // `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
@@ -13349,7 +13349,7 @@ type ClientWithResponsesInterface interface {
 	// endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
-	// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+	// The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
 	// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13446,7 +13446,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
 	// by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
-	// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+	// endpoints included. The call makes 400 requests for the list of the endpoints, and one for each endpoint.
 	//
 	// The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
 	// `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.
@@ -17674,7 +17674,7 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 // endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
-// The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+// The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
 // most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -17831,7 +17831,7 @@ func (c *ClientWithResponses) SearchWithResponse(ctx context.Context, params *Se
 //
 // Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
 // by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
-// endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+// endpoints included. The call makes 400 requests for the list of the endpoints, and one for each endpoint.
 //
 // The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
 // `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.

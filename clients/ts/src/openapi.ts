@@ -1252,7 +1252,7 @@ export interface paths {
          *     endpoints: endpoints with an open circuit or parked deliveries, and endpoints with attempts in the last 25
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
          *
-         *     The call reads the depth of each queue and the open circuits, makes 25 requests for the list of the endpoints, and at
+         *     The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
          *     most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
          */
         get: operations["getHealth"];
@@ -1275,7 +1275,7 @@ export interface paths {
          * Read the statistics of all tenants
          * @description Rates, retries and latency of the last 25 clock hours in UTC, in total or by the hour, of all tenants together or
          *     by tenant. The answer covers at most 500 endpoints: those with attempts in this time, the latest hour first, deleted
-         *     endpoints included. The call makes 25 requests for the list of the endpoints, and one for each endpoint.
+         *     endpoints included. The call makes 400 requests for the list of the endpoints, and one for each endpoint.
          *
          *     The answer has at most 500 tenants in total and at most 20 by the hour: those with the most attempts. A row with
          *     `other` holds the rest. Counts lag and lose successes as in the health of an endpoint.

@@ -129,7 +129,7 @@ func (p *Pipeline) InFlight() int {
 // of all endpoints, and because the cost must not grow with the number of endpoints that ever
 // existed. Such an endpoint can need attention only because of old dead deliveries.
 //
-// The call makes 25 requests for the list of endpoints, and at most eight per endpoint, plus one
+// The call makes 400 requests for the list of endpoints, and at most eight per endpoint, plus one
 // per page of a count, and more for the forecast of a long backlog (see backlog.Count).
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()

@@ -98,7 +98,7 @@ export function nameOf(e: Pick<Endpoint, 'uid' | 'url'>): string {
 const chart = { refetchInterval: 60_000, staleTime: 30_000 }
 
 /**
- * The statistics of all tenants over the last 24 hours: by the hour, by tenant, or both. Each read makes 25 requests to
+ * The statistics of all tenants over the last 24 hours: by the hour, by tenant, or both. Each read makes 400 requests to
  * the table and one for each of at most 500 endpoints.
  */
 export function usePipelineStats(query: { by?: 'hour'; group?: 'tenant' }) {
