@@ -54,11 +54,8 @@ export const sum = (of: Counts[]): Counts => ({
   dead: of.reduce((n, c) => n + c.dead, 0),
 })
 
-// A failed attempt is not a state of a delivery: its delivery is retrying.
-const states: Record<Part, string> = { delivered: 'delivered', failed: 'retrying', dead: 'dead' }
-
-/** The list of the tenant's deliveries from events of the span, in the state that belongs to the part. */
+/** The list of the tenant's deliveries from events of the span that the part counts. A failed attempt is not a state of a delivery. */
 export function listPath(tenant: string, part: Part, from: number, until: number, endpoint?: string): string {
-  const search = new URLSearchParams({ state: states[part], since: new Date(from).toISOString(), until: new Date(until).toISOString(), ...(endpoint && { endpoint }) })
+  const search = new URLSearchParams({ ...(part === 'failed' ? { failed_attempt: 'true' } : { state: part }), since: new Date(from).toISOString(), until: new Date(until).toISOString(), ...(endpoint && { endpoint }) })
   return `/t/${tenant}/deliveries?${search}`
 }

@@ -22,7 +22,7 @@ test('a history has good and bad hours, and pictures for the documents', async (
   const tenant = 'acme'
   await page.setViewportSize({ width: 1280, height: 800 })
   await signIn(page, backend)
-  await expect(page.getByText(/^\d endpoints of \d tenants? fail; \d+ deliveries wait, the oldest for \d+ hr/)).toBeVisible()
+  await expect(page.getByText(/^\d endpoints of \d tenants? fail; \d+ deliveries wait, the oldest for [\d.]+ hr/)).toBeVisible()
   await page.goto(`${api}/console/t/${tenant}/endpoints/crm`)
   await expect(page.getByText('down for maintenance')).toBeVisible()
   await page.goto(`${api}/console/t/${tenant}/endpoints/warehouse?tab=history`)

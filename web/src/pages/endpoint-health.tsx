@@ -70,10 +70,10 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
   )
 }
 
-/** What is wrong with the endpoint, in one sentence, with its last failed answer. Reads the newest 20 deliveries with a failed attempt of one that fails. */
+/** What is wrong with the endpoint, in one sentence, with its last failed answer. Reads the newest 20 deliveries with a failed attempt of one that fails, or was disabled for its answers. */
 function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['Endpoint']; health: Health }) {
-  const { state, since } = h.condition
-  const fails = state === 'failing' || state === 'degraded'
+  const { state, since, reason } = h.condition
+  const fails = state === 'failing' || state === 'degraded' || (state === 'disabled' && reason !== 'manual')
   const list = useQuery({
     queryKey: [tenant, 'last', e.id],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/endpoints/{endpoint}/deliveries', { params: { path: { tenant, endpoint: e.id }, query: { failed_attempt: true, limit: 20 } } })),
