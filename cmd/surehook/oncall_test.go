@@ -139,7 +139,7 @@ func TestOnCall(t *testing.T) {
 		if !regexp.MustCompile(q.want).MatchString(answer) {
 			t.Errorf("%s surehook %s:\n%s\nwant %s", q.asked, q.command, answer, q.want)
 		}
-		fmt.Fprintf(&text, "## %s\n\nReads: %s. Here: %d requests, %.1f KB, %d reads of the table.\n\n```text\n$ surehook %s\n%s```\n\n",
+		fmt.Fprintf(&text, "## %s\n\nReads: %s. Here: requests %d, KB %.1f, reads of the table %d.\n\n```text\n$ surehook %s\n%s```\n\n",
 			q.asked, q.reads, o.requests, float64(o.bytes)/1000, o.reads.Load(), q.command, shortened(answer))
 	}
 	if *update {

@@ -43,7 +43,7 @@ async function answers(backend: Backend): Promise<Answer[]> {
   return [
     { name: 'wrong', path: '', says: shows(/^2 endpoints of 1 tenant fail; \d+ deliveries wait, the oldest for [\d.]+ hr/) },
     { name: 'since', path: '/t/acme/endpoints/crm', says: shows(/^Failing since .*: 503 Unavailable; 135 deliveries wait/, 'down for maintenance') },
-    { name: 'waits', path: '/t/acme/endpoints/crm?tab=deliveries&state=parked', says: shows('Circuit open') },
+    { name: 'waits', path: '/t/acme/endpoints/crm?tab=deliveries&state=parked', says: shows('Waits: the circuit of the endpoint is open', /^lost on /) },
     { name: 'sent', path: `/t/acme/events/${dead.event_id}?delivery=${dead.id}`, says: shows('401 Refused', /invalid token/) },
     { name: 'changed', path: '/t/acme/endpoints/warehouse?tab=history', says: shows('Endpoint changed', /72\s?h/) },
     { name: 'types', path: '/t/acme', says: shows('order.paid', 'invoice.created') },
