@@ -143,7 +143,7 @@ func TestOnCall(t *testing.T) {
 			q.asked, q.reads, o.requests, float64(o.bytes)/1000, o.reads.Load(), q.command, shortened(answer))
 	}
 	if *update {
-		page := "# On call\n\nWhat a person on call asks, each with the command that answers it, over `surehook dev --history 168h`. `go test ./cmd/surehook -run TestOnCall -args -update` writes this page, and `make pictures` those of the pages that answer.\n\n"
+		page := "# On call\n\nWhat a person on call asks, each with the command that answers it, over `surehook dev --history 168h`. `go test ./cmd/surehook -run TestOnCall -args -update` writes this page.\n\n"
 		if err := os.WriteFile(transcript, []byte(page+strings.TrimSpace(text.String())+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
