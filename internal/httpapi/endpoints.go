@@ -6,7 +6,9 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -71,15 +73,20 @@ func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
-	q := listQuery(c, "slow", "signed_by")
-	slow, by := q.flag("slow"), sign.Signers(q.Get("signed_by"))
+	q := listQuery(c, "slow", "signed_by", "ids")
+	slow, by, ids := q.flag("slow"), sign.Signers(q.Get("signed_by")), q.endpointIDs("ids")
 	switch {
+	case q.Has("ids") && (q.Has("slow") || q.Has("signed_by")):
+		q.wrong.add("ids", "must be absent with slow and signed_by")
 	case q.Has("signed_by") && by != sign.SignedByNew && by != sign.SignedByBoth && by != sign.SignedByOld:
 		q.wrong.add("signed_by", "must be new, both or old")
 	case by != "" && q.Has("slow"):
 		q.wrong.add("signed_by", "must be absent with slow")
 	}
 	return viewList(q, func(req page.Request) (page.List[hook.Endpoint], error) {
+		if q.Has("ids") {
+			return h.Endpoints.ListOf(ctx, c.tenant, ids, req)
+		}
 		if by != "" {
 			return h.Endpoints.ListSignedBy(ctx, c.tenant, by, req)
 		}
@@ -88,6 +95,28 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 		}
 		return h.Endpoints.ListSlow(ctx, c.tenant, slow, req)
 	}, viewEndpoint)
+}
+
+// endpointIDs returns the ids in a parameter, each once.
+func (q *params) endpointIDs(name string) []hook.EndpointID {
+	var ids []hook.EndpointID
+	if !q.Has(name) {
+		return ids
+	}
+	for text := range strings.SplitSeq(q.Get(name), ",") {
+		id, err := hook.ParseEndpointID(text)
+		if err != nil {
+			q.wrong.add(name, "must be ids of endpoints, separated by commas")
+			return nil
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > page.MaxLimit {
+		q.wrong.add(name, fmt.Sprintf("must be at most %d ids", page.MaxLimit))
+	}
+	return ids
 }
 
 func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {

@@ -413,3 +413,41 @@ func TestEndpoints_test(t *testing.T) {
 		}
 	}
 }
+
+// The list has the endpoints with the ids, each once, and none of another tenant.
+func TestEndpoints_ids(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	a, c := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"a"}`)), idOf(t, b.create(t, `{"url":"https://example.com/","uid":"c"}`))
+	b.create(t, `{"url":"https://example.com/","uid":"d"}`)
+	var other struct {
+		ID string `json:"id"`
+	}
+	if err := json.Unmarshal(b.do(t, admin, "POST", "/v1/tenants/globex/endpoints", `{"url":"https://example.com/"}`).Body.Bytes(), &other); err != nil {
+		t.Fatal(err)
+	}
+	gone := string(hook.NewEndpointID())
+	list := get[struct {
+		Data []struct {
+			ID string `json:"id"`
+		}
+		Next *string `json:"next_cursor"`
+	}](t, b, reader, 200, "GET", endpoints+"?ids="+strings.Join([]string{c, a, gone, other.ID, c}, ","), "")
+	want := []string{a, c}
+	slices.Sort(want)
+	if len(list.Data) != 2 || list.Data[0].ID != want[0] || list.Data[1].ID != want[1] || list.Next != nil {
+		t.Errorf("GET endpoints = %+v; want %v alone", list, want)
+	}
+	many := strings.TrimSuffix(strings.Repeat(a+",", 100), ",")
+	for range 101 {
+		many += "," + string(hook.NewEndpointID())
+	}
+	for query, wrong := range map[string]string{
+		"ids=": "must be ids", "ids=a": "must be ids", "ids=" + a + ",": "must be ids", "ids=" + a + "&slow=true": "must be absent with slow", "ids=" + many: "at most 100",
+	} {
+		if w := b.do(t, reader, "GET", endpoints+"?"+query, ""); w.Code != 400 || !strings.Contains(w.Body.String(), wrong) {
+			t.Errorf("GET endpoints?%.40s = %d %s; want 400 %s", query, w.Code, w.Body, wrong)
+		}
+	}
+}

@@ -142,9 +142,9 @@ class Endpoints:
         result: types.EndpointHealth = self._call.send("GET", "/v1/tenants/{tenant}/endpoints/{endpoint}/health", {"tenant": tenant, "endpoint": endpoint})
         return result
 
-    def list(self, tenant: str, *, slow: bool | None = None, signed_by: Literal["new", "both", "old"] | None = None, limit: int | None = None, cursor: str | None = None) -> Pages[types.Endpoint]:
+    def list(self, tenant: str, *, slow: bool | None = None, signed_by: Literal["new", "both", "old"] | None = None, ids: str | None = None, limit: int | None = None, cursor: str | None = None) -> Pages[types.Endpoint]:
         """List endpoints."""
-        return self._call.pages("GET", "/v1/tenants/{tenant}/endpoints", {"tenant": tenant}, params={"slow": slow, "signed_by": signed_by, "limit": limit, "cursor": cursor})
+        return self._call.pages("GET", "/v1/tenants/{tenant}/endpoints", {"tenant": tenant}, params={"slow": slow, "signed_by": signed_by, "ids": ids, "limit": limit, "cursor": cursor})
 
     def open_circuit(self, tenant: str, endpoint: str) -> types.EndpointDetail:
         """Open an endpoint's circuit."""
@@ -243,9 +243,9 @@ class AsyncEndpoints:
         result: types.EndpointHealth = await self._call.send("GET", "/v1/tenants/{tenant}/endpoints/{endpoint}/health", {"tenant": tenant, "endpoint": endpoint})
         return result
 
-    def list(self, tenant: str, *, slow: bool | None = None, signed_by: Literal["new", "both", "old"] | None = None, limit: int | None = None, cursor: str | None = None) -> AsyncPages[types.Endpoint]:
+    def list(self, tenant: str, *, slow: bool | None = None, signed_by: Literal["new", "both", "old"] | None = None, ids: str | None = None, limit: int | None = None, cursor: str | None = None) -> AsyncPages[types.Endpoint]:
         """List endpoints."""
-        return self._call.pages("GET", "/v1/tenants/{tenant}/endpoints", {"tenant": tenant}, params={"slow": slow, "signed_by": signed_by, "limit": limit, "cursor": cursor})
+        return self._call.pages("GET", "/v1/tenants/{tenant}/endpoints", {"tenant": tenant}, params={"slow": slow, "signed_by": signed_by, "ids": ids, "limit": limit, "cursor": cursor})
 
     async def open_circuit(self, tenant: str, endpoint: str) -> types.EndpointDetail:
         """Open an endpoint's circuit."""

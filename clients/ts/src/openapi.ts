@@ -5911,6 +5911,11 @@ export interface operations {
                 slow?: components["parameters"]["Slow"];
                 /** @description Only endpoints whose requests are signed so now: see `signed_by` of an endpoint. Not together with `slow`. */
                 signed_by?: "new" | "both" | "old";
+                /**
+                 * @description Only the endpoints with these ids, separated by commas, at most 100. A read of each of them, in place of the list. Not together with `slow` or `signed_by`.
+                 * @example ep_4n8k2r7w1q5t9x3z,ep_7m2p4s6v8x0z1b3d
+                 */
+                ids?: string;
                 /** @description The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list. */
                 limit?: components["parameters"]["Limit"];
                 /** @description The `next_cursor` of the previous page. */

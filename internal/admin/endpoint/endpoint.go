@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
+
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/sign"
@@ -37,6 +39,32 @@ func (a *Admin) List(ctx context.Context, tenant hook.TenantID, p page.Request) 
 		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
 	return page.Of(all, page.Scope("endpoints", string(tenant)), p, func(e hook.Endpoint) string { return string(e.ID) })
+}
+
+// concurrentReads bounds the concurrent requests of a call.
+const concurrentReads = 8
+
+// ListOf returns a page of those of the tenant's endpoints with the ids that exist, in the order of
+// their ids. It reads one item per id.
+func (a *Admin) ListOf(ctx context.Context, tenant hook.TenantID, ids []hook.EndpointID, p page.Request) (page.List[hook.Endpoint], error) {
+	found := make([]hook.Endpoint, len(ids))
+	group, grouped := errgroup.WithContext(ctx)
+	group.SetLimit(concurrentReads)
+	for i, id := range ids {
+		group.Go(func() error {
+			e, err := a.Store.Endpoint(grouped, tenant, id)
+			if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+				return fmt.Errorf("read endpoint %s: %w", id, err)
+			}
+			found[i] = e
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return page.List[hook.Endpoint]{}, err
+	}
+	found = slices.DeleteFunc(found, func(e hook.Endpoint) bool { return e.ID == "" })
+	return page.Of(found, page.Scope("endpoints", string(tenant), "of"), p, func(e hook.Endpoint) string { return string(e.ID) })
 }
 
 // ListSlow returns a page of the tenant's endpoints, in the order of their ids:

@@ -13,7 +13,7 @@ export function useTenant(): string {
   return useParams({ strict: false }).tenant ?? ''
 }
 
-/** The first 500 endpoints of the tenant, for names and menus. The API reads a hundred in a request. */
+/** The first 500 endpoints of the tenant, for menus. The API reads a hundred in a request, so a page asks when a menu is used. */
 export function useEndpoints(tenant: string, enabled = true) {
   return useQuery({
     queryKey: [tenant, 'endpoints'],
@@ -28,13 +28,32 @@ export function useEndpoints(tenant: string, enabled = true) {
       return all
     },
     enabled,
-    refetchInterval: 60_000,
-    staleTime: 30_000,
+    ...kept,
   })
 }
 
-/** The endpoints as the choices of a menu. */
-export const useEndpointOptions = (tenant: string, enabled?: boolean) => (useEndpoints(tenant, enabled).data ?? []).map((e) => ({ value: e.id, label: nameOf(e) }))
+// Endpoints are renamed seldom, and what this page changes is read again.
+const kept = { refetchInterval: false as const, staleTime: 600_000 }
+
+/** The endpoint with the id, for its name. One request reads all that a page shows; null for a deleted one. */
+export function useNamed(tenant: string, id: string | undefined) {
+  return useQuery({ queryKey: [tenant, 'named', id], queryFn: () => named(tenant, id!), enabled: !!id, ...kept })
+}
+
+let asking: { tenant: string; ids: Set<string>; found: Promise<Endpoint[]> } | undefined
+
+function named(tenant: string, id: string): Promise<Endpoint | null> {
+  if (asking?.tenant !== tenant || asking.ids.size === 100) {
+    const ids = new Set<string>()
+    const found = new Promise((done) => setTimeout(done)).then(async () => {
+      if (asking?.ids === ids) asking = undefined
+      return (await ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { ids: [...ids].join(), limit: 100 } } }))).data
+    })
+    asking = { tenant, ids, found }
+  }
+  asking.ids.add(id)
+  return asking.found.then((all) => all.find((e) => e.id === id) ?? null)
+}
 
 /** The first hundred event types as suggestions. */
 export const useTypeOptions = () => (useEventTypes().data?.data ?? []).map(({ event_type }) => ({ value: event_type, label: event_type }))

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { api, ask } from '../api/client'
-import { useEndpointOptions, useTenant } from '../api/reads'
+import { useTenant } from '../api/reads'
 import { text } from '../text'
 import { actionOf, type Change, Changed, Outcome, Target, whoOf } from '../ui/change'
-import { Filters, SelectFilter, SuggestFilter, TimeFilters } from '../ui/filters'
+import { EndpointFilter, Filters, SelectFilter, SuggestFilter, TimeFilters } from '../ui/filters'
 import { List, Table } from '../ui/list'
 import { Page } from '../ui/page'
 import { Time } from '../ui/time'
@@ -22,14 +22,13 @@ export function Changes() {
     queryKey: [tenant, 'changes', query],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/audit', { params: { path: { tenant }, query } })),
   })
-  const endpoints = useEndpointOptions(tenant)
   const people = new Map((list.data?.data ?? []).flatMap((a) => (a.key_id ? [[a.key_id, whoOf(a)]] : [])))
   return (
     <Page title={t.title} lead={t.lead}>
       <Filters names={changeFilters} search={search} error={list.error}>
         <SelectFilter name="action" label={t.action} value={search.action} options={Object.entries(t.actions).map(([value, label]) => ({ value, label }))} />
         <SuggestFilter name="key" label={t.who} value={search.key} options={[...people].map(([value, label]) => ({ value, label }))} placeholder={text.any} />
-        <SuggestFilter name="target" label={t.target} value={search.target} options={endpoints} placeholder={text.any} />
+        <EndpointFilter tenant={tenant} name="target" label={t.target} value={search.target} />
         <TimeFilters since={search.since} until={search.until} />
       </Filters>
       <List of={list} cursor={search.cursor} empty={{ title: t.empty, text: t.emptyText }}>

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../api/client'
-import { useEndpointOptions, useTenant, useTypeOptions } from '../api/reads'
+import { useTenant, useTypeOptions } from '../api/reads'
 import { isPortal, may } from '../session'
 import { text } from '../text'
 import { Button } from '../ui/controls'
 import { DeliveryTable } from '../ui/delivery'
-import { Filters, SelectFilter, SuggestFilter, TextFilter, TimeFilters } from '../ui/filters'
+import { EndpointFilter, Filters, SelectFilter, SuggestFilter, TextFilter, TimeFilters } from '../ui/filters'
 import { List } from '../ui/list'
 import { Page } from '../ui/page'
 import { ReplayDialog, type Selection } from './replay-dialog'
@@ -45,7 +45,6 @@ export function Deliveries() {
 /** The deliveries of the tenant, or of one endpoint, with the filters of the URL. */
 export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: string }) {
   const search: Search = useSearch({ strict: false })
-  const endpoints = useEndpointOptions(tenant, !endpoint)
   const types = useTypeOptions()
   const [selection, setSelection] = useState<Selection | null>(null)
   const query = {
@@ -72,7 +71,7 @@ export function DeliveryList({ tenant, endpoint }: { tenant: string; endpoint?: 
         actions={may('replay') && <Button onClick={() => setSelection(selectionOf(search, endpoint))}>{words.open}</Button>}
       >
         <SelectFilter name="state" label={t.state} value={search.state} options={states.map((s) => ({ value: s, label: text.states[s] ?? s }))} />
-        {!endpoint && <SuggestFilter name="endpoint" label={t.endpoint} value={search.endpoint} options={endpoints} placeholder={text.any} />}
+        {!endpoint && <EndpointFilter tenant={tenant} name="endpoint" label={t.endpoint} value={search.endpoint} />}
         <SuggestFilter name="event_type" label={t.event} value={search.event_type} options={types} placeholder="order.paid" />
         <SelectFilter name="status_class" label={t.status} value={search.status_class} options={Object.entries(t.statuses).map(([value, label]) => ({ value, label }))} />
         <SelectFilter name="failed_attempt" label={t.attempts} value={search.failed_attempt} options={[{ value: 'true', label: t.failedAttempt }]} />

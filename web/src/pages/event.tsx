@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Tabs } from '@base-ui/react/tabs'
 import { useParams } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
 import { nameOf, useEndpoints, useTenant } from '../api/reads'
 import { bytes } from '../format'
@@ -115,11 +115,7 @@ function Actions({ tenant, read: { event } }: { tenant: string; read: Read }) {
 /** Sends the event to one endpoint, whether or not the event had it. */
 function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) {
   const cache = useQueryClient()
-  const known = useEndpoints(tenant).data ?? []
-  const [chosen, setChosen] = useState('')
-  const first = known[0]
-  if (!first) return null
-  const to = chosen || first.id
+  const [to, setTo] = useState('')
   return (
     <Confirm
       trigger={<Button>{t.sendTo}</Button>}
@@ -137,10 +133,20 @@ function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) 
     >
       <div className="stack tight">
         <p>{t.sendToText}</p>
-        <Select label={t.sendToEndpoint} value={to} options={known.map((e) => ({ value: e.id, label: nameOf(e) }))} onChange={setChosen} />
+        <Targets tenant={tenant} value={to} set={setTo} />
       </div>
     </Confirm>
   )
+}
+
+/** The choice of an endpoint, the first one to begin with. */
+function Targets({ tenant, value, set }: { tenant: string; value: string; set: (id: string) => void }) {
+  const known = useEndpoints(tenant).data ?? []
+  const first = known[0]?.id
+  useEffect(() => {
+    if (!value && first) set(first)
+  }, [value, first, set])
+  return <Select label={t.sendToEndpoint} value={value} options={known.map((e) => ({ value: e.id, label: nameOf(e) }))} onChange={set} />
 }
 
 function Payload({ event, payload }: { event: Schemas['Event']; payload: string }) {

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { type Delivery, nameOf, useEndpoints } from '../api/reads'
+import { type Delivery, nameOf, useNamed } from '../api/reads'
 import type { Schemas } from '../api/client'
 import { count, duration, until } from '../format'
 import { deliveryPath } from './paths'
@@ -42,7 +42,7 @@ export function outcome(o: { class: string; status?: number }): string {
 }
 
 export function EndpointName({ tenant, id }: { tenant: string; id: string }) {
-  const known = useEndpoints(tenant).data?.find((e) => e.id === id)
+  const known = useNamed(tenant, id).data
   return (
     <Link className="strong" to="/t/$tenant/endpoints/$endpoint" params={{ tenant, endpoint: id }}>
       {known ? nameOf(known) : <code>{id}</code>}

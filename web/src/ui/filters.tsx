@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, useId, useState } from 'react'
 import type { ApiError } from '../api/client'
+import { nameOf, useEndpoints, useNamed } from '../api/reads'
 import { zone } from '../format'
 import { text } from '../text'
 import { Button, Input, type Option, Select } from './controls'
@@ -47,7 +48,15 @@ export function Filters({ names, search, error, actions, children }: FiltersProp
   )
 }
 
-type SuggestProps = { name: string; label: string; value?: string; options: Option<string>[]; placeholder?: string }
+type SuggestProps = { name: string; label: string; value?: string; options: Option<string>[]; placeholder?: string; onFocus?: () => void }
+
+/** A filter by endpoint. It reads the endpoints when somebody comes to it, and before only the name of its own. */
+export function EndpointFilter({ tenant, ...rest }: { tenant: string; name: string; label: string; value?: string }) {
+  const [used, setUsed] = useState(false)
+  const one = useNamed(tenant, rest.value?.startsWith('ep_') ? rest.value : undefined).data
+  const known = useEndpoints(tenant, used).data ?? (one ? [one] : [])
+  return <SuggestFilter {...rest} placeholder={text.any} options={known.map((e) => ({ value: e.id, label: nameOf(e) }))} onFocus={() => setUsed(true)} />
+}
 
 /** A text with suggestions. A suggestion's label stands for its value; any other text is a value as it is. */
 export function SuggestFilter(props: SuggestProps) {
@@ -55,7 +64,7 @@ export function SuggestFilter(props: SuggestProps) {
   return <Suggest key={known?.label ?? props.value ?? ''} {...props} />
 }
 
-function Suggest({ name, label, value = '', options, placeholder }: SuggestProps) {
+function Suggest({ name, label, value = '', options, placeholder, onFocus }: SuggestProps) {
   const set = useFilter()
   const list = useId()
   const valueOf = (shown: string) => options.find((o) => o.label === shown)?.value
@@ -69,6 +78,7 @@ function Suggest({ name, label, value = '', options, placeholder }: SuggestProps
         list={list}
         defaultValue={options.find((o) => o.value === value)?.label ?? value}
         placeholder={placeholder}
+        onFocus={onFocus}
         onChange={(e) => !/^(insertText|delete|history)/.test((e.nativeEvent as InputEvent).inputType ?? '') && valueOf(e.currentTarget.value) && choose(e.currentTarget.value)} // a suggestion was chosen
         onBlur={(e) => choose(e.currentTarget.value.trim())}
         onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()}
