@@ -81,7 +81,7 @@ func filters(names ...string) []option {
 		"endpoint":        "endpoint, by id or uid",
 		"state":           "retrying, parked, delivered, dead, discarded or cancelled",
 		"status_class":    "class of the last status: none, 2xx, 3xx, 4xx or 5xx",
-		"failed_attempt":  "true: only those with a failed attempt, also if they arrived later",
+		"failed_attempt":  "true: only those with a failed attempt, also if they arrived later; those parked without one are in --state parked",
 		"idempotency_key": "your own id of the event",
 		"since":           sinceUsage,
 		"until":           untilUsage,

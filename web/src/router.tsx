@@ -7,6 +7,7 @@ import { NewEndpoint } from './pages/endpoint-form'
 import { Endpoints } from './pages/endpoints'
 import { Event } from './pages/event'
 import { Events } from './pages/events'
+import { Failures } from './pages/failures'
 import { EventTypePage, NewEventType } from './pages/event-type'
 import { EventTypes, mayChangeTypes } from './pages/event-types'
 import { Keys } from './pages/keys'
@@ -57,6 +58,7 @@ const event = createRoute({
 })
 
 const keys = createRoute({ getParentRoute: () => root, path: '/keys', component: Keys, beforeLoad: needs('admin'), validateSearch: texts('cursor') })
+const failures = createRoute({ getParentRoute: () => root, path: '/failures', component: Failures, beforeLoad: needs('admin'), validateSearch: texts('since', 'until', 'cursor') })
 const rejects = createRoute({ getParentRoute: () => root, path: '/rejects', component: Rejects, beforeLoad: needs('admin') })
 const types = createRoute({ getParentRoute: () => root, path: '/event-types', component: EventTypes, validateSearch: texts('group', 'archived', 'cursor') })
 const type = createRoute({ getParentRoute: () => root, path: '/event-types/$type', component: EventTypePage })
@@ -83,7 +85,7 @@ const changes = createRoute({ getParentRoute: () => root, path: '/t/$tenant/chan
 
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, keys, rejects, changes, types, type, newType]),
+  routeTree: root.addChildren([overview, tenant, endpoints, newEndpoint, endpoint, deliveries, events, event, deadLetters, replays, replay, tenants, failures, keys, rejects, changes, types, type, newType]),
   basepath: `/${mode}`,
   // Filters in the URL are plain text: people read, change and share them.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),

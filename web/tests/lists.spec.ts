@@ -55,6 +55,7 @@ test('deliveries are filtered by names, quick ranges and failed attempts', async
 
   // A part of a name suggests the endpoint, and a part of a type the types.
   const endpoint = page.getByRole('combobox', { name: 'Endpoint' })
+  await endpoint.focus()
   await expect(page.locator('datalist option[value="erp"]')).toHaveCount(1)
   await endpoint.fill('erp')
   await endpoint.press('Enter')
@@ -190,4 +191,76 @@ test('an open circuit is probed when asked', async ({ page, backend, receiver, t
   await backend.settled(tenant, waits, 'delivered')
   await expect(page.getByRole('heading', { level: 1 })).toContainText('Circuit: closed')
   await expect(page.getByRole('button', { name: 'Probe now' })).toHaveCount(0)
+})
+
+test('what failed between two minutes is shown for all tenants, and the menu of endpoints is read when it is used', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/broken', { status: 401 })
+  const id = await backend.endpoint(tenant, { url: receiver.url('/broken'), uid: 'broken' })
+  await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'dead')
+  const asked: string[] = []
+  page.on('request', (r) => {
+    const { pathname, search } = new URL(r.url())
+    if (pathname.endsWith('/endpoints')) asked.push(decodeURIComponent(search))
+  })
+  await signIn(page, backend)
+  await page.getByRole('link', { name: 'Failures', exact: true }).click()
+  await expect(page.getByRole('heading', { name: 'Failed attempts of all tenants' })).toBeVisible()
+  await expect(page.getByText('Deliveries parked without an attempt are not among them')).toBeVisible()
+  const card = page.locator('.card').filter({ has: page.getByRole('heading', { name: tenant, exact: true }) })
+  const next = page.getByRole('link', { name: 'Next page' })
+  await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
+  while (!(await card.isVisible()) && (await next.isVisible())) {
+    const address = page.url()
+    await next.click()
+    await expect(page).not.toHaveURL(address)
+    await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
+  }
+  await expect(card.getByRole('row').filter({ hasText: 'broken' })).toContainText('401')
+  for (const [width, scheme] of [[1440, 'light'], [1440, 'dark'], [390, 'light'], [390, 'dark']] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: scheme })
+    await fits(page)
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/failures-${width}-${scheme}.png` })
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await accessible(page)
+  expect(asked.length).toBeGreaterThan(0)
+  asked.length = 0
+  await card.getByRole('link', { name: 'Open the list' }).click()
+  await expect(page.getByRole('row').filter({ hasText: 'broken' })).toBeVisible()
+  expect(asked, 'the name is known').toEqual([])
+  await page.getByRole('combobox', { name: 'Endpoint' }).focus()
+  await expect.poll(() => asked).toEqual(['?limit=100'])
+  await page.reload()
+  await expect(page.getByRole('row').filter({ hasText: 'broken' })).toBeVisible()
+  expect(asked).toEqual(['?limit=100', `?ids=${id}&limit=100`])
+})
+
+// A tenant of 700 endpoints cannot be made here, but its answer can.
+test('dead letters of 700 endpoints: the total says what is left out, and fifty causes are open', async ({ page, backend, tenant }) => {
+  const id = (n: number) => `ep_${String(n).padStart(16, '0')}`
+  const groups = Array.from({ length: 700 }, (_, n) => ({
+    endpoint_id: id(n), class: 'refused', status: 401, reason: 'rejected', count: 20, first_at: '2026-11-29T08:00:00.000Z', last_at: '2026-11-29T09:00:00.000Z', mean_attempts: 1, pattern: 'credentials', suggestion: '',
+  }))
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/dead-letters/analysis`, (route) => route.fulfill({ json: { period: '336h', total: 14_000, complete: false, groups } }))
+  const asked: string[] = []
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/endpoints`, (route) => {
+    const ids = (new URL(route.request().url()).searchParams.get('ids') ?? '').split(',')
+    asked.push(String(ids.length))
+    return route.fulfill({ json: { data: ids.map((id) => ({ id, uid: `shop-${Number(id.slice(3))}`, url: 'https://example.com/' })), next_cursor: null } })
+  })
+  await signIn(page, backend, `/t/${tenant}/dead-letters`)
+  await expect(page.getByText('the numbers are lower bounds, and endpoints may be missing')).toBeVisible()
+  await expect(page.getByText(/at least 14,000/i)).toBeVisible()
+  await expect(page.getByRole('link', { name: 'shop-49', exact: true })).toBeVisible()
+  await expect(page.getByRole('link', { name: /^shop-/ })).toHaveCount(50)
+  expect(asked).toEqual(['50'])
+  for (const [width, scheme] of [[1440, 'light'], [1440, 'dark'], [390, 'light'], [390, 'dark']] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: scheme })
+    await fits(page)
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/dead-${width}-${scheme}.png` })
+  }
+  await page.getByRole('button', { name: 'Show all 700 causes' }).click()
+  await expect(page.getByRole('link', { name: /^shop-/ })).toHaveCount(700)
 })

@@ -37,7 +37,7 @@ const ofTenant = ({ tenant, endpoint, event, replay }: Made) => [
   `/t/${tenant}/replays`,
   `/t/${tenant}/replays/${replay}`,
 ]
-const ofOperators = ({ tenant }: Made) => ['', '/tenants', '/tenants?sort=failures', '/rejects', '/keys', '/new-event-type', `/t/${tenant}/changes`, '/nowhere']
+const ofOperators = ({ tenant }: Made) => ['', '/tenants', '/tenants?sort=failures', '/failures', '/rejects', '/keys', '/new-event-type', `/t/${tenant}/changes`, '/nowhere']
 
 /** Checks that no table is wider than its card. */
 async function boxed(page: Page) {

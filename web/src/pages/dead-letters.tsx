@@ -15,11 +15,14 @@ import { ReplayDialog, type Selection } from './replay-dialog'
 const t = text.dead
 const words = isPortal ? text.replay.portal : text.replay.console
 
+const mostGroups = 50
+
 export function DeadLetters() {
   const tenant = useTenant()
   const { period = '336h' } = useSearch({ from: '/t/$tenant/dead-letters' })
   const navigate = useNavigate()
   const [selection, setSelection] = useState<Selection | null>(null)
+  const [all, setAll] = useState(false)
   const analysis = useQuery({
     queryKey: [tenant, 'dead', period],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters/analysis', { params: { path: { tenant }, query: { period } } })),
@@ -63,9 +66,10 @@ export function DeadLetters() {
             <>
               {!a.complete && <p className="notice warn">{t.incomplete}</p>}
               <p className="soft">{words.total(a.total, !a.complete, t.periods[period] ?? period)}</p>
-              {a.groups.map((g) => (
+              {a.groups.slice(0, all ? undefined : mostGroups).map((g) => (
                 <Group key={`${g.endpoint_id} ${g.class} ${g.status}`} tenant={tenant} of={g} open={(action) => setSelection({ endpoint: g.endpoint_id, class: g.class ?? 'none', status: g.status, died_since: since(), action })} />
               ))}
+              {!all && a.groups.length > mostGroups && <Button onClick={() => setAll(true)}>{t.showAll(a.groups.length)}</Button>}
             </>
           )
         }

@@ -81,6 +81,7 @@ export const words: Part<Words> = {
     overview: 'Überblick',
     tenants: 'Mandanten',
     keys: 'API-Schlüssel',
+    failures: 'Fehlschläge',
     rejects: 'Abgewiesene',
     types: 'Ereignistypen',
     tenant: 'Mandant',
@@ -90,6 +91,15 @@ export const words: Part<Words> = {
     dead: 'Dead Letters',
     replays: 'Wiederholungen',
     audit: 'Änderungen',
+  },
+
+  broken: {
+    title: 'Fehlversuche aller Mandanten',
+    lead: 'Zustellungen mit einem gescheiterten Versuch, nach der Zeit ihres Ereignisses. Ohne Versuch geparkte sind nicht dabei: Sie stehen in der Liste eines Mandanten, nach dem Zustand gefiltert. Eine Seite liest 20 Mandanten und zeigt von jedem die neuesten zehn.',
+    none: 'In dieser Zeit ist kein Versuch gescheitert',
+    noneHere: 'Bei diesen 20 Mandanten ist kein Versuch gescheitert; die nächste Seite hat andere',
+    list: 'Liste öffnen',
+    more: 'Alle zeigen',
   },
 
   states: {
@@ -563,6 +573,7 @@ export const words: Part<Words> = {
   },
 
   dead: {
+    showAll: (n) => `Alle ${count(n)} Ursachen zeigen`,
     discard: 'Verwerfen…',
     discardAll: 'Alle verwerfen…',
     periods: { '1h': 'Stunde', '24h': '24 Stunden', '168h': '7 Tagen', '336h': '14 Tagen' },
@@ -807,7 +818,7 @@ export const customer: Part<Words> = {
     periods: { '1h': '60 Minuten' },
     empty: 'Keine gescheiterten Zustellungen',
     emptyText: 'Jede Zustellung dieses Zeitraums kam an oder wird noch versucht.',
-    incomplete: 'Es gibt mehr gescheiterte Zustellungen, als sich auf einmal zählen lassen.',
+    incomplete: 'Es gibt mehr gescheiterte Zustellungen, als sich auf einmal zählen lassen: Die Zahlen sind Untergrenzen, und Endpunkte können fehlen.',
     letters: (n) => `${count(n)} gescheitert`,
     between: (first, last) => (first === last ? `gescheitert am ${first}` : `gescheitert zwischen ${first} und ${last}`),
     suggestions: {

@@ -104,6 +104,7 @@ export const words = {
     overview: 'Overview',
     tenants: 'Tenants',
     keys: 'API keys',
+    failures: 'Failures',
     rejects: 'Rejects',
     types: 'Event types',
     tenant: 'Tenant',
@@ -113,6 +114,15 @@ export const words = {
     dead: 'Dead letters',
     replays: 'Replays',
     audit: 'Changes',
+  },
+
+  broken: {
+    title: 'Failed attempts of all tenants',
+    lead: 'Deliveries with a failed attempt, by the time of their event. Deliveries parked without an attempt are not among them: find those in the list of a tenant, by its state. A page reads 20 tenants, and shows the newest ten of each.',
+    none: 'No attempt failed in this time',
+    noneHere: 'No attempt failed at these 20 tenants; the next page has others',
+    list: 'Open the list',
+    more: 'Show all of them',
   },
 
   search: {
@@ -771,7 +781,8 @@ export const words = {
     periods: { '1h': 'hour', '24h': '24 hours', '168h': '7 days', '336h': '14 days' } as Record<string, string>,
     empty: 'No dead letters',
     emptyText: 'Every delivery in this period arrived or still has attempts.',
-    incomplete: 'There are more dead letters than one request can count.',
+    incomplete: 'There are more dead letters than one request can count: the numbers are lower bounds, and endpoints may be missing.',
+    showAll: (n: number) => `Show all ${count(n)} causes`,
     suggestions: {} as Record<string, string>, // by pattern, in place of the API's
     patterns: {
       outage: 'Outage',
@@ -1147,7 +1158,7 @@ export const customer: Part<Words> = {
     window: 'Failed in the last',
     empty: 'No failed deliveries',
     emptyText: 'Every delivery in this period arrived, or will be tried again.',
-    incomplete: 'There are more failed deliveries than can be counted at once.',
+    incomplete: 'There are more failed deliveries than can be counted at once: the numbers are lower bounds, and endpoints may be missing.',
     letters: (n) => (n === 1 ? '1 failed' : `${count(n)} failed`),
     between: (first, last) => (first === last ? `failed on ${first}` : `failed between ${first} and ${last}`),
     suggestions: {

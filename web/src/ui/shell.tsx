@@ -60,6 +60,9 @@ export function Shell() {
               </Item>
               {may('admin') && (
                 <>
+                  <Item to="/failures" icon={<CircleX size={15} />}>
+                    {text.nav.failures}
+                  </Item>
                   <Item to="/rejects" icon={<FileX size={15} />}>
                     {text.nav.rejects}
                   </Item>
