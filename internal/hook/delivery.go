@@ -3,6 +3,7 @@ package hook
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -32,7 +33,7 @@ type Delivery struct {
 	SweptAt       time.Time `stored:"swept_at"`           // when a sweep last marked the overdue delivery; zero: never
 	ExpiresAt     time.Time `stored:"expires_at,seconds"` // when the record is deleted
 	Last          Outcome   `stored:"last"`               // of the newest recorded attempt; zero for none
-	Newest        *Attempt  `stored:"newest"`             // the attempt with the number Attempts, while its record is part of this one; nil: it has a record of its own
+	Recent        []Attempt // the attempts whose records are part of this one, by number; the others have records of their own
 
 	Replayed Replayed `stored:"replayed"`  // the replay of this delivery; zero for none
 	Job      JobID    `stored:"job"`       // the replay job of this generation; empty for none
@@ -72,10 +73,9 @@ func (d Delivery) Ref() DeliveryRef {
 // delivery becomes cancelled.
 func (d Delivery) Erase(now time.Time) Delivery {
 	d.Erased, d.Last = true, d.Last.Bare()
-	if d.Newest != nil {
-		newest := *d.Newest
-		newest.Outcome = newest.Outcome.Bare()
-		d.Newest = &newest
+	d.Recent = slices.Clone(d.Recent)
+	for i := range d.Recent {
+		d.Recent[i].Outcome = d.Recent[i].Outcome.Bare()
 	}
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonErased
@@ -210,8 +210,8 @@ const (
 )
 
 // Attempt is the record of one HTTP request of a delivery. If the first attempt succeeds, there
-// is no attempt record: the record of the delivery has the same data. The newest attempt may be
-// part of that record, too.
+// is no attempt record: the record of the delivery has the same data. The records of other attempts
+// may be part of that record, too.
 type Attempt struct {
 	Delivery      DeliveryRef
 	Number        int       `stored:"number"` // from 1

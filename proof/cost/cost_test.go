@@ -52,7 +52,9 @@ func TestCost(t *testing.T) {
 	others := slices.Concat(abroadAndInside(t), resources(t))
 	together := coalesced(t)
 	fan := fanOut(t)
-	failing := failures(t)
+	failing := failures(t, "3 failures, then success", 3, 0)
+	failingOnce := failures(t, "", 2, 0)
+	wordy := failures(t, "3 failures with answers of 16 KiB, then success", 3, hook.MaxResponseBody)
 	dead := whole(t)
 	hour, twice, long := outage(t, 1000, time.Hour), outage(t, 2000, time.Hour), outage(t, 1000, 6*time.Hour)
 	flood := flooded(t)
@@ -63,7 +65,7 @@ func TestCost(t *testing.T) {
 		s.Parts = true
 	}
 	for _, s := range []*cost.Scenario{
-		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &failing, &dead, &hour, &twice, &long, &flood,
+		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &failing, &failingOnce, &wordy, &dead, &hour, &twice, &long, &flood,
 	} {
 		s.Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
 	}
@@ -77,7 +79,7 @@ func TestCost(t *testing.T) {
 	report := cost.Report{
 		Scenarios: slices.Concat(
 			[]cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together}, others,
-			[]cost.Scenario{fan, unproven, failing, dead, hour, twice, long, flood}),
+			[]cost.Scenario{fan, unproven, failing, wordy, dead, hour, twice, long, flood}),
 		Idle: idle(t),
 		Keys: opened,
 		Bounds: []cost.Bound{
@@ -95,6 +97,8 @@ func TestCost(t *testing.T) {
 			{What: "USD per million of the mix, in batches of 100", Got: mixedBatch.USD(), Promised: 3.20},
 			{What: "USD per million events of a coalescing endpoint, 100 a request", Got: together.USD(), Promised: 2.10},
 			{What: "USD per million for KMS, with 20,000 tenants by Zipf's law", Got: opened.Bill()[cost.KMS], Promised: 0.15},
+			{What: "write units of one failed attempt more", Got: failing.WriteUnits() - failingOnce.WriteUnits(), Promised: 4},
+			{What: "USD per million of 3 failures and a success, with storage", Got: failing.Bill().Total(), Promised: 30},
 			{What: "writes that an outage adds to a parked delivery", Got: writes - 1, Promised: 2, Slack: slack},
 			{What: "messages that an outage adds to a parked delivery", Got: float64(twice.Messages-hour.Messages)/parked - 1, Promised: 1, Slack: slack},
 			{What: "writes that five more hours of an outage cost, all deliveries together", Got: long.Account.Writes("") - hour.Account.Writes(""), Promised: 60, Slack: slack},
@@ -207,15 +211,21 @@ func fanOut(t *testing.T) cost.Scenario {
 	return w.scenario("an event to 10 endpoints", "each has its part of every batch of 10", 100)
 }
 
-func failures(t *testing.T) cost.Scenario {
+// failures lets the first attempts fail, each with another body of the size; 0: with a short one.
+func failures(t *testing.T, name string, failed, size int) cost.Scenario {
 	t.Helper()
 
 	w := newBundle(t, full, 1)
 	w.endpoint(nil)
 	w.warm()
 	w.answer = func(r send.Request) hook.Outcome {
-		if r.Attempt <= 3 {
-			return answers(503)(r)
+		if r.Attempt <= failed {
+			o := answers(503)(r)
+			if size > 0 {
+				o.Body = make([]byte, size)
+				_, _ = w.random.Read(o.Body)
+			}
+			return o
 		}
 		return answers(200)(r)
 	}
@@ -228,7 +238,7 @@ func failures(t *testing.T) cost.Scenario {
 		w.mu.Unlock()
 	}
 	w.wantDelivered(deliveries)
-	return w.scenario("3 failures, then success", "posted and delivered alone", deliveries)
+	return w.scenario(name, "posted and delivered alone", deliveries)
 }
 
 func whole(t *testing.T) cost.Scenario {

@@ -90,9 +90,10 @@ func eraseAttempts(t *testing.T, s StoreUnderTest) {
 	}
 	// A process that read the delivery before cannot bring the body back.
 	third := sampleAttempt(d.Ref(), 3)
+	third.Outcome.Body = noise(3, 1400) // others leave the record for it
 	stale.Attempts = 3
 	wantCode(t, "SaveDelivery(read before the erasure)", s.SaveDelivery(t.Context(), stale, &third), hook.CodeConflict)
-	d.Newest = nil
+	d.Recent = nil
 	failure.Outcome.Headers, failure.Outcome.Sent = nil, nil
 	late.State, failure.Outcome.Body = hook.StateRetrying, nil // a state whose attempts are read
 	erased, err := s.Attempts(t.Context(), []hook.Delivery{late})

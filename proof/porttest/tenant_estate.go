@@ -91,9 +91,11 @@ func (e *Estate) deliver(t *testing.T, s StoreUnderTest, event hook.Event, n int
 	for number := 1; number <= 2; number++ {
 		d.State, d.Attempts, d.Last, d.UpdatedAt = hook.StateRetrying, number, sampleOutcome(), event.AcceptedAt
 		d.NextAttemptAt = event.AcceptedAt.Add(time.Hour)
-		d = attempted(t, s, d, sampleAttempt(d.Ref(), number))
+		a := sampleAttempt(d.Ref(), number)
+		a.Outcome.Body = noise(number, 1000)
+		d = attempted(t, s, d, a)
 	}
-	d.Newest = nil // the erasure leaves nothing that could be read again
+	d.Recent = nil // the erasure leaves nothing that could be read again
 	e.Deliveries = append(e.Deliveries, d)
 }
 

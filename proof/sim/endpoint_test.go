@@ -3,6 +3,7 @@ package sim_test
 import (
 	"cmp"
 	"context"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -229,7 +230,12 @@ func (w *simulation) answer(e *endpoint, r send.Request, members []member) hook.
 type reply struct{ hook.Outcome }
 
 func (w *simulation) status(e *endpoint, n int) reply {
-	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Body: []byte("ok"), Duration: time.Millisecond + w.within(300*time.Millisecond)}}
+	body := []byte("ok")
+	if at := w.now.UnixMilli(); n >= 400 && at%2 == 0 { // also attempts that leave the delivery's record, or are too long for it
+		body = make([]byte, 700+at%4*1000)
+		_, _ = rand.NewChaCha8([32]byte{byte(at)}).Read(body)
+	}
+	return reply{hook.Outcome{Class: hook.ClassOfStatus(n), Status: n, URL: e.URL, Body: body, Duration: time.Millisecond + w.within(300*time.Millisecond)}}
 }
 
 // retry returns the reply with a Retry-After.

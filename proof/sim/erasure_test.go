@@ -199,7 +199,7 @@ func (w *simulation) checkErased(tenant hook.TenantID, id hook.EventID) {
 		ref := hook.QueuedDelivery(w.posted[i], target).Ref()
 		for again := true; again; ref.Generation++ {
 			d := w.records[ref]
-			d.Newest = nil // also the record to which an erased attempt moves
+			d.Recent = nil // also the records to which erased attempts move
 			attempts, err := w.recordings.Attempts(w.ctx, []hook.Delivery{d})
 			switch {
 			case !d.Erased || len(d.Last.Body) > 0:

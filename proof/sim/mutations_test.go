@@ -50,11 +50,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "deliveries are written without a condition", file: "internal/aws/dynamo/delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
-			old: "s.nextIf(toDeliveryItem(d), d.Version, guard)", bug: "s.nextIf(toDeliveryItem(d), d.Version, condition{})",
+			old: "delivery := s.nextIf(it, d.Version, guard)", bug: "delivery := s.nextIf(it, d.Version, condition{})",
 		},
 		{
-			name: "an attempt within the record of its delivery is not moved before the next", file: "internal/aws/dynamo/delivery.go", by: []check{checkRecord},
-			old: "err := s.moveAttempt(ctx, d)", bug: "err := error(nil)",
+			name: "an attempt that leaves the record of its delivery gets none of its own", file: "internal/aws/dynamo/delivery.go", by: []check{checkRecord},
+			old: "err := s.moveAttempt(ctx, a, d.Tenant)", bug: "err := error(nil)",
 		},
 		{
 			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeTask, checkResult, checkTold},

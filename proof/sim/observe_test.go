@@ -138,7 +138,10 @@ func (p *process) sawDeliveryAt(k table.Key, r *table.Call) error {
 	if err != nil {
 		return err
 	}
-	made := d.Newest
+	var made *hook.Attempt
+	if n := len(d.Recent); n > 0 && d.Recent[n-1].Number == d.Attempts {
+		made = &d.Recent[n-1]
+	}
 	for i, a := range all {
 		if a.Number != i+1 {
 			p.fail(checkRecord, "%s: %s has %d attempts, and number %d has no record", p.name, d.ID, d.Attempts, i+1)

@@ -18,30 +18,10 @@ type attemptItem struct {
 	Outcome outcomeItem   `stored:"outcome"`
 }
 
-// Bounds of an attempt within the record of its delivery, in bytes: each write of the delivery writes
-// the attempt again.
-const (
-	maxInsideBody = 500
-	maxInsideText = 2000 // of all that the receiver and the owner chose
-)
-
-// staysInside reports whether the attempt is written within the record of its delivery. The members
-// of a batch are many.
-func staysInside(a *hook.Attempt) bool {
-	o := &a.Outcome
-	size := len(o.Body) + len(o.URL) + len(o.Error)
-	for _, headers := range []map[string]string{o.Headers, o.Sent} {
-		for name, value := range headers {
-			size += len(name) + len(value)
-		}
-	}
-	return len(o.Body) <= maxInsideBody && size <= maxInsideText && (o.Batch == nil || o.Batch.Members == nil)
-}
-
-// moveAttempt writes the attempt within the delivery's record as a record of its own. It is there
-// already if another process moved it, or if an erasure left it without its body.
-func (s *Store) moveAttempt(ctx context.Context, d hook.Delivery) error {
-	err := s.write(ctx, s.put(s.payload.toAttemptItem(*d.Newest, d.Tenant), absent()))
+// moveAttempt writes an attempt of a delivery's record as a record of its own. It is there already if
+// another process moved it, or if an erasure left it without its body.
+func (s *Store) moveAttempt(ctx context.Context, a hook.Attempt, tenant hook.TenantID) error {
+	err := s.write(ctx, s.put(s.payload.toAttemptItem(a, tenant), absent()))
 	if codeOf(err) == hook.CodeConflict {
 		return nil
 	}
@@ -74,8 +54,7 @@ func (c codec) fromAttemptItem(it attemptItem) (a hook.Attempt, err error) {
 }
 
 // Attempts makes one batch read per 100 attempts: the record of a delivery has the
-// number of its attempts, and perhaps the newest of them. A success at the first attempt has no
-// record to read.
+// number of its attempts, and some of them. A success at the first attempt has no record to read.
 func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
 	recorded := slices.DeleteFunc(slices.Clone(deliveries), func(d hook.Delivery) bool {
 		return d.State == hook.StateDelivered && d.Attempts == 1
@@ -86,9 +65,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	}
 	attempts := readable(ctx, s, items, s.payload.fromAttemptItem)
 	for _, d := range recorded {
-		if d.Newest != nil {
-			attempts = append(attempts, *d.Newest)
-		}
+		attempts = append(attempts, d.Recent...)
 	}
 	slices.SortFunc(attempts, func(a, b hook.Attempt) int {
 		return cmp.Or(
@@ -106,7 +83,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 	for _, d := range deliveries {
 		for number := 1; number <= d.Attempts; number++ {
-			if d.Newest == nil || number != d.Newest.Number {
+			if !slices.ContainsFunc(d.Recent, func(a hook.Attempt) bool { return a.Number == number }) {
 				keys = append(keys, attemptKey(d.Ref(), number))
 			}
 		}
@@ -115,17 +92,17 @@ func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 }
 
 // EraseAttempts reads the attempts and makes one update for each attempt with a body or headers, or
-// with an outcome that this build cannot read. First, an erased attempt within a delivery's record
-// moves to one of its own, so that no process can move it as it was before.
+// with an outcome that this build cannot read. First, the erased attempts within a delivery's
+// record move to records of their own, so that no process can move them as they were before.
 func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
 	var keys []key
 	for _, d := range deliveries {
-		if d.Newest != nil {
-			if err := s.moveAttempt(ctx, d); err != nil {
+		for _, a := range d.Recent {
+			if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {
 				return translate(err, "move attempt of "+d.ID.String())
 			}
-			d.Newest = nil
 		}
+		d.Recent = nil
 		keys = append(keys, attemptKeys([]hook.Delivery{d})...)
 	}
 	items, err := s.batchGet(ctx, keys)

@@ -26,17 +26,18 @@ type deliveryItem struct {
 	key
 	hook.Delivery
 
+	Recent     []byte `stored:"recent"`      // hook.Delivery.Recent, packed
 	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
 	StatePK    string `stored:"state_pk"`    // names.ByStateHash
 	StateSK    string `stored:"state_sk"`    // names.ByStateRange
 }
 
 // toDeliveryItem returns the next version of d.
-func toDeliveryItem(d hook.Delivery) deliveryItem {
-	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
+func (c codec) toDeliveryItem(d hook.Delivery) deliveryItem {
+	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d, Recent: c.pack(d.Recent)}
 	it.Version++
-	if d.Newest != nil && reflect.DeepEqual(d.Last, d.Newest.Outcome.Short()) {
-		it.Last = hook.Outcome{} // Newest has it
+	if n := len(d.Recent); n > 0 && reflect.DeepEqual(d.Last, d.Recent[n-1].Outcome.Short()) {
+		it.Last = hook.Outcome{} // Recent has it
 	}
 	if d.State != hook.StateQueued && (d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt) {
 		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
@@ -47,21 +48,27 @@ func toDeliveryItem(d hook.Delivery) deliveryItem {
 	return it
 }
 
-func fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
+func (c codec) fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 	ref, err := refOf(it.key)
-	d := it.At(ref)
-	if d.Newest != nil {
-		d.Newest.Delivery = ref
-		if d.Last.Class == 0 {
-			d.Last = d.Newest.Outcome.Short()
-		}
+	if err != nil {
+		return hook.Delivery{}, err
 	}
-	return d, err
+	d := it.At(ref)
+	if d.Recent, err = c.unpack(it.Recent); err != nil {
+		return hook.Delivery{}, err
+	}
+	for i := range d.Recent {
+		d.Recent[i].Delivery = ref
+	}
+	if n := len(d.Recent); n > 0 && d.Last.Class == 0 {
+		d.Last = d.Recent[n-1].Outcome.Short()
+	}
+	return d, nil
 }
 
 // Delivery reads one item.
 func (s *Store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
-	return readAs(ctx, s, deliveryKey(ref), fromDeliveryItem, "delivery", ref.String())
+	return readAs(ctx, s, deliveryKey(ref), s.payload.fromDeliveryItem, "delivery", ref.String())
 }
 
 // Deliveries makes one batch read per 100 targets for the first generations, and
@@ -103,7 +110,7 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 	}
 	found := make([]hook.Delivery, 0, len(items))
 	for _, item := range items {
-		d, err := decode(item, fromDeliveryItem)
+		d, err := decode(item, s.payload.fromDeliveryItem)
 		if err != nil {
 			ref, refErr := refOf(s.unreadable(ctx, item, err))
 			if refErr != nil {
@@ -132,33 +139,29 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 	}), translate(err, op)
 }
 
-// SaveDelivery makes one conditional write. If the delivery's record holds an attempt already, that
-// attempt first moves to a record of its own: a second write. An attempt with a long body is written
-// in one transaction with the delivery. After CodeConflict, the stored task shows whether an earlier
-// try of the same call made the write.
+// SaveDelivery makes one conditional write. If the attempts of the delivery's record grow too long with
+// the new one, the oldest first move to records of their own: a write each. An attempt that is too
+// long itself is written in one transaction with the delivery. After CodeConflict, the stored task
+// shows whether an earlier try of the same call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
 	guard := asRead(d.Version)
-	switch {
-	case attempt == nil:
-	case d.Newest != nil:
-		if err := s.moveAttempt(ctx, d); err != nil {
+	if attempt == nil {
+		return translate(s.writeNext(ctx, s.nextIf(s.payload.toDeliveryItem(d), d.Version, guard)), op)
+	}
+	if d.Version > 0 && len(d.Recent) == 0 { // a caller that did not read the record must not replace the attempts in it
+		guard.expression += " AND attribute_not_exists(recent)"
+	}
+	it, moved, fits := s.payload.withAttempt(d, *attempt)
+	delivery := s.nextIf(it, d.Version, guard)
+	if !fits {
+		made := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})
+		return translate(s.transact(ctx, delivery, types.TransactWriteItem{Put: made}), op)
+	}
+	for _, a := range moved {
+		if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {
 			return translate(err, op)
 		}
-	case d.Version > 0: // a caller that did not read the record must not replace the attempt in it
-		guard.expression += " AND attribute_not_exists(newest)"
 	}
-	apart := attempt != nil && !staysInside(attempt)
-	switch {
-	case apart:
-		d.Newest = nil
-	case attempt != nil:
-		d.Newest = attempt
-	}
-	delivery := s.nextIf(toDeliveryItem(d), d.Version, guard)
-	if !apart {
-		return translate(s.writeNext(ctx, delivery), op)
-	}
-	made := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})
-	return translate(s.transact(ctx, delivery, types.TransactWriteItem{Put: made}), op)
+	return translate(s.writeNext(ctx, delivery), op)
 }

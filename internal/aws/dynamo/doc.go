@@ -36,7 +36,7 @@
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
 //	sequence           order#E#K     sequence              when deliveries of endpoint E with ordering key K get numbers, and when one ends, version by version
 //	waiting delivery   order#E#K     wait#NNNNNNNNNNNN     once, if another delivery of the key has the turn
-//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  before the delivery's next attempt is written into its item; a long one in a transaction with the delivery
+//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  when the delivery's item gets too long with its attempts, see recent.go; a long one in a transaction with the delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
 //	open replays       tenant#T      open-replays          in a transaction with the first and the last version of a job
 //	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item
@@ -77,8 +77,8 @@
 // During a deployment, and after a rollback, an older build reads records of a later
 // one. So a new fact gets an attribute of its own, and never changes the meaning of
 // another attribute. Writing the next version of an item keeps the attributes that the
-// build does not know; see next. Within newest, the attempt in a delivery's record, it does not: each
-// version writes the whole attempt. If the build cannot read a word or an attribute, only
+// build does not know; see next. Within recent, the attempts in a delivery's record, it does not: each
+// version writes the whole attempts. If the build cannot read a word or an attribute, only
 // that record fails: see Store.Unreadable. Package proof/formats has an item of
 // every kind, and CONTRIBUTING.md says how to change the format of items.
 //

@@ -128,6 +128,7 @@ func endpointOf(n, shards int) hook.Endpoint {
 func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 	t.Parallel()
 
+	attempts := newCodec()
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("every attempt fails: %t", fails), func(t *testing.T) {
 			t.Parallel()
@@ -143,7 +144,7 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 				if fails {
 					d = failed
 				}
-				switch by := s.put(t, nil, toDeliveryItem(d)); by {
+				switch by := s.put(t, nil, attempts.toDeliveryItem(d)); by {
 				case "":
 				case deliveryPartition(hot.ID, 0), names.IndexByEndpoint + " " + deliveryPartition(hot.ID, 0):
 					own++
@@ -156,7 +157,7 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 			}
 			for n := range 1000 {
 				event, delivered, failed := first(endpointOf(1+n, 1), n)
-				for _, item := range []any{event, toDeliveryItem(delivered), toDeliveryItem(failed)} {
+				for _, item := range []any{event, attempts.toDeliveryItem(delivered), attempts.toDeliveryItem(failed)} {
 					if by := s.put(t, nil, item); by != "" {
 						t.Fatalf("endpoint %d is throttled by %s", n, by)
 					}
@@ -170,6 +171,7 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 func TestShards_CarryTheirShare(t *testing.T) {
 	t.Parallel()
 
+	attempts := newCodec()
 	for _, shards := range []int{1, 4, hook.MaxShards} {
 		s := newSecond()
 		e := endpointOf(0, shards)
@@ -177,9 +179,9 @@ func TestShards_CarryTheirShare(t *testing.T) {
 			event, delivered, failed := first(e, n)
 			next := failed
 			next.Attempts, next.NextAttemptAt = 2, failed.NextAttemptAt.Add(time.Minute)
-			writes := [][2]any{{nil, event}, {nil, toDeliveryItem(delivered)}}
+			writes := [][2]any{{nil, event}, {nil, attempts.toDeliveryItem(delivered)}}
 			if n%10 == 0 { // every tenth attempt fails, and fails again
-				writes = [][2]any{{nil, event}, {nil, toDeliveryItem(failed)}, {toDeliveryItem(failed), toDeliveryItem(next)}}
+				writes = [][2]any{{nil, event}, {nil, attempts.toDeliveryItem(failed)}, {attempts.toDeliveryItem(failed), attempts.toDeliveryItem(next)}}
 			}
 			for _, w := range writes {
 				if by := s.put(t, w[0], w[1]); by != "" {
@@ -195,6 +197,7 @@ func TestShards_CarryTheirShare(t *testing.T) {
 func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 	t.Parallel()
 
+	attempts := newCodec()
 	s, later := newSecond(), newSecond()
 	rows := make(map[string]int)
 	for n := range 5000 {
@@ -212,7 +215,7 @@ func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 		item := toCircuitItem(opened)
 		rows[item.StatePK] += len(item.PK) + len(item.SK) + len(item.StatePK) + len(item.StateSK) + 100
 		_, _, failed := first(endpointOf(n, 1), n)
-		if by := s.put(t, nil, toDeliveryItem(failed)); by != "" {
+		if by := s.put(t, nil, attempts.toDeliveryItem(failed)); by != "" {
 			t.Fatalf("delivery %d is throttled by %s", n, by)
 		}
 	}

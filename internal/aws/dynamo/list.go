@@ -27,7 +27,7 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 		return nil, false, translate(err, op)
 	}
 	for _, item := range items {
-		row, err := deliveryRow(item, part.State)
+		row, err := s.deliveryRow(item, part.State)
 		if err != nil {
 			s.unreadable(ctx, item, err)
 			continue
@@ -38,9 +38,9 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 }
 
 // deliveryRow decodes a row of the partition, or of the index for a state.
-func deliveryRow(item map[string]types.AttributeValue, state hook.State) (status.Row, error) {
+func (s *Store) deliveryRow(item map[string]types.AttributeValue, state hook.State) (status.Row, error) {
 	if state == 0 {
-		d, err := decode(item, fromDeliveryItem)
+		d, err := decode(item, s.payload.fromDeliveryItem)
 		return status.Row{Position: status.Position{At: d.AcceptedAt, DeliveryID: d.ID}, Delivery: d}, err
 	}
 	var it indexRow

@@ -125,7 +125,7 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 	case k.SK == sequenceSort:
 		return addTo(item, itself[order.Sequence], func(q order.Sequence) { snapshot.Sequences[q.ID] = q })
 	case strings.HasPrefix(k.SK, deliveryPrefix):
-		return addTo(item, fromDeliveryItem, func(d hook.Delivery) { snapshot.Deliveries[d.Ref()] = &d })
+		return addTo(item, s.payload.fromDeliveryItem, func(d hook.Delivery) { snapshot.Deliveries[d.Ref()] = &d })
 	}
 	return nil
 }

@@ -11,9 +11,10 @@ import (
 // encodingZstd marks a compressed payload (RFC 8878).
 const encodingZstd = "zstd"
 
-// codec compresses payloads. It is safe for concurrent use.
+// codec compresses payloads and attempts. It is safe for concurrent use.
 type codec struct {
 	encoder *zstd.Encoder
+	packer  *zstd.Encoder // of attempts
 	decoder *zstd.Decoder
 }
 
@@ -21,8 +22,10 @@ type codec struct {
 func newCodec() codec {
 	// The constructors only reject invalid options, and these options are constants.
 	encoder, _ := zstd.NewWriter(nil, zstd.WithWindowSize(hook.MaxPayload))
-	decoder, _ := zstd.NewReader(nil)
-	return codec{encoder, decoder}
+	packer, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
+		zstd.WithWindowSize(packWindow), zstd.WithEncoderDictRaw(packDictionary, sampleAttempts))
+	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderDictRaw(packDictionary, sampleAttempts))
+	return codec{encoder, packer, decoder}
 }
 
 // encode returns the stored form of the payload and its encoding. It compresses only if the

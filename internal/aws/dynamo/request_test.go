@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,14 +77,14 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		{
 			name: "a save with an attempt is one write",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), attempt()) },
-			want: []guard{{Write: "UpdateItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(newest)", Values: version("4")}},
+			want: []guard{{Write: "UpdateItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(recent)", Values: version("4")}},
 		},
 		{
-			name: "a save with the next attempt moves the one before",
+			name: "a save with an attempt moves the one before if they are long",
 			call: func(ctx context.Context, s *dynamo.Store) error {
-				d, next := delivery(4), attempt()
-				d.Newest, next.Number = attempt(), 2
-				return s.SaveDelivery(ctx, d, next)
+				d := delivery(4)
+				d.Recent = []hook.Attempt{*noisy(1, 1000)}
+				return s.SaveDelivery(ctx, d, noisy(2, 1000))
 			},
 			want: []guard{
 				{Write: "PutItem", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: absent, Values: nil},
@@ -94,7 +95,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			name: "an erasure moves the attempt that it erased in the delivery's record",
 			call: func(ctx context.Context, s *dynamo.Store) error {
 				d := delivery(4)
-				d.Newest = attempt()
+				d.Recent = []hook.Attempt{*attempt()}
 				return s.EraseAttempts(ctx, []hook.Delivery{d})
 			},
 			want: []guard{{Write: "PutItem", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: absent, Values: nil}},
@@ -115,7 +116,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 				return s.SaveDelivery(ctx, delivery(4), longAttempt())
 			},
 			want: []guard{
-				{Write: "Update", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(newest)", Values: version("4")},
+				{Write: "Update", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(recent)", Values: version("4")},
 				{Write: "Put", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: "", Values: nil},
 			},
 		},
@@ -605,40 +606,45 @@ func TestStore_FirstTrySuccessIsOneWriteUnit(t *testing.T) {
 	}
 }
 
-// TestStore_FailedAttemptIsOneWriteUnit checks that the record of a failed attempt takes
-// one write unit with the headers of the profile standard, two headers of the owner and a
-// short answer; the delivery with the attempt takes two.
-func TestStore_FailedAttemptIsOneWriteUnit(t *testing.T) {
+// A delivery is one write unit after two failures, and two after seven, with the headers of the profile
+// standard, two headers of the owner and a short answer, which has another id each time.
+func TestStore_FailuresAreFewWriteUnits(t *testing.T) {
 	t.Parallel()
 
-	d := delivery(1)
-	d.Tenant, d.State = hook.TenantID(strings.Repeat("t", 36)), hook.StateRetrying
-	attempt := hook.Attempt{
-		Delivery: d.Ref(), Number: 1, Trigger: hook.TriggerRetry, StartedAt: d.CreatedAt, NextAttemptAt: d.CreatedAt, ExpiresAt: d.ExpiresAt,
-		Outcome: hook.Outcome{
-			Class: hook.ClassUnavailable, Status: 503, Duration: 12_345_678_901, Error: "The endpoint answered 503 Service Unavailable.",
-			URL: "https://hooks.customer-domain.example.com/integrations/surehook/v2/receive", Shape: "standard",
-			Body:    []byte(`{"error":"down for maintenance"}`),
-			Headers: map[string]string{"Server": "nginx/1.25.3", "Content-Type": "application/json", "X-Request-Id": "6f1c1c8e-5f0e-4f35-9d3a-0c8f6f1b2a3d"},
-			Phases:  hook.Phases{DNS: 1_234_567, Connect: 20_345_678, TLS: 40_456_789, FirstByte: 12_245_678_901},
-			Sent: map[string]string{
-				"Content-Type": "application/json", "User-Agent": "Surehook/0.1.0", "X-Webhook-Event": "subscription.updated",
-				"X-Webhook-Delivery": d.ID.String(), "X-Webhook-Attempt": "1", "Webhook-Id": string(d.ID.Event), "Webhook-Timestamp": "1795000000",
-				"Webhook-Signature": "v1," + strings.Repeat("a", 44), "Authorization": hook.Masked, "X-Environment": hook.Masked,
+	d := delivery(0)
+	d.Tenant, d.State, d.NextAttemptAt = hook.TenantID(strings.Repeat("t", 36)), hook.StateRetrying, epoch
+	random := rand.New(rand.NewChaCha8([32]byte{}))
+	hex := func() string { return fmt.Sprintf("%016x", random.Uint64()) }
+	for number := 1; number <= 7; number++ {
+		w, store := newWire(t)
+		at := epoch.Add(time.Duration(random.IntN(1e9)))
+		attempt := hook.Attempt{
+			Delivery: d.Ref(), Number: number, Trigger: hook.TriggerRetry, StartedAt: at, NextAttemptAt: at.Add(time.Minute), ExpiresAt: d.ExpiresAt,
+			Outcome: hook.Outcome{
+				Class: hook.ClassUnavailable, Status: 503, Duration: time.Duration(random.IntN(1e9)), Error: "The endpoint answered 503 Service Unavailable.",
+				URL: "https://hooks.customer-domain.example.com/integrations/surehook/v2/receive", Shape: "standard",
+				Body:    []byte(`{"error":"down for maintenance","id":"` + hex() + `"}`),
+				Headers: map[string]string{"Server": "nginx/1.25.3", "Content-Type": "application/json", "X-Request-Id": hex() + hex()},
+				Phases:  hook.Phases{DNS: 1_234_567, Connect: 20_345_678, TLS: 40_456_789, FirstByte: time.Duration(random.IntN(1e9))},
+				Sent: map[string]string{
+					"Content-Type": "application/json", "User-Agent": "Surehook/0.1.0", "X-Webhook-Event": "subscription.updated", "Accept": "*/*",
+					"X-Webhook-Delivery": d.ID.String(), "X-Webhook-Attempt": strconv.Itoa(number), "Webhook-Id": string(d.ID.Event), "Webhook-Timestamp": strconv.FormatInt(at.Unix(), 10),
+					"Webhook-Signature": "v1," + hex()[:11] + hex() + hex() + "=", "Authorization": hook.Masked, "X-Environment": hook.Masked,
+					"Traceparent": "00-725affb5918f8a538ae20ffcc3895dfc-" + hex() + "-02",
+				},
 			},
-		},
-	}
-	next := attempt
-	d.Newest, d.Version, next.Number = &attempt, 0, 2
-	w, store := newWire(t)
-	if err := store.SaveDelivery(t.Context(), d, &next); err != nil {
-		t.Fatal(err)
-	}
-	sent := w.sent()
-	for i, most := range []int{1024, 2048} {
-		item, _ := sent[i].body.at("Item").(map[string]any)
-		if size := attributesSize(item); size < most-824 || size > most {
-			t.Errorf("item %d has %d bytes; want %d to %d: %v", i, size, most-824, most, item)
+		}
+		if err := store.SaveDelivery(t.Context(), d, &attempt); err != nil {
+			t.Fatal(err)
+		}
+		d.Version, d.Recent = 0, append(d.Recent, attempt) // as a whole item
+		item, _ := w.only(t).body.at("Item").(map[string]any)
+		most := 1024
+		if number > 2 {
+			most = 2048
+		}
+		if size := attributesSize(item); size > most || size < most/2 {
+			t.Errorf("after %d attempts the item has %d bytes; want at most %d", number, size, most)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -212,9 +213,13 @@ func attempt() *hook.Attempt {
 }
 
 // longAttempt is too long for the record of its delivery.
-func longAttempt() *hook.Attempt {
+func longAttempt() *hook.Attempt { return noisy(1, 2000) }
+
+// noisy returns an attempt whose body has so many bytes that no compression shortens.
+func noisy(number, body int) *hook.Attempt {
 	a := attempt()
-	a.Outcome.Body = make([]byte, 501)
+	a.Number, a.Outcome.Body = number, make([]byte, body)
+	_, _ = rand.NewChaCha8([32]byte{byte(number)}).Read(a.Outcome.Body)
 	return a
 }
 
