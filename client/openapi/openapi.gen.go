@@ -5275,7 +5275,7 @@ type TenantLimits struct {
 	// ChangesPerHour Changes by the API, with a burst of one hour. Past the limit a change gets 429. Changes of the limits, and ends of portal links, do not count.
 	ChangesPerHour *int `json:"changes_per_hour,omitempty"`
 
-	// DeliveriesPerEvent An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt.
+	// DeliveriesPerEvent An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt. Without the limit, 1000 endpoints.
 	DeliveriesPerEvent *int `json:"deliveries_per_event,omitempty"`
 
 	// Endpoints A new endpoint past the limit gets 403. Without the limit, 500 endpoints.

@@ -67,7 +67,7 @@ type Environment struct {
 	Validation string
 
 	// EndpointsPerHost is the most endpoints of a tenant with one host; 0 for no limit
-	// beside those of hook.MaxEndpointsPerTenant and hook.MaxEndpointsPerURL.
+	// beside those of the tenant and hook.MaxEndpointsPerURL.
 	EndpointsPerHost int
 
 	// Ownership is the proof that a new endpoint needs, and one whose URL changes: empty for

@@ -93,7 +93,7 @@ func (t *Target) UnmarshalText(text []byte) (err error) {
 func DeletedTarget(id EndpointID) Target { return Target{Endpoint: id, Shards: MaxShards} }
 
 // MaxTargets bounds the targets of an event, including those added later.
-const MaxTargets = 2 * MaxEndpointsPerTenant
+const MaxTargets = 1000
 
 // AddedDelivery returns the first generation of a delivery to an endpoint that is added to a
 // stored event: a settled record without an attempt. Its replay, generation 2, makes the first

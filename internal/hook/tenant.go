@@ -9,7 +9,7 @@ import (
 const (
 	// MaxEventsPerSecond is the largest limit. A tenant without a limit may exceed it.
 	MaxEventsPerSecond    = 10000
-	MaxDeliveriesPerEvent = MaxEndpointsPerTenant
+	MaxDeliveriesPerEvent = MaxTargets
 	MaxReplaysPerHour     = 1_000_000
 	MaxChangesPerHour     = 100_000
 	// MinRetention is the shortest retention of an event. No delivery outlives its event, and
@@ -21,8 +21,8 @@ const (
 // bounds that hold for every tenant.
 type TenantLimits struct {
 	EventsPerSecond    int `stored:"events_per_second"`    // posted events, repeats included, with a burst of one second; 0: no limit
-	DeliveriesPerEvent int `stored:"deliveries_per_event"` // endpoints that one event may go to; 0: no limit
-	Endpoints          int `stored:"endpoints"`            // endpoints of the tenant; 0: MaxEndpointsPerTenant
+	DeliveriesPerEvent int `stored:"deliveries_per_event"` // endpoints that one event may go to; 0: MaxDeliveriesPerEvent
+	Endpoints          int `stored:"endpoints"`            // endpoints of the tenant; 0: DefaultEndpoints
 	ReplaysPerHour     int `stored:"replays_per_hour"`     // deliveries sent again, by hand or by a job, with a burst of one hour; 0: no limit
 	ChangesPerHour     int `stored:"changes_per_hour"`     // changes by the API, each of which leaves a record, with a burst of one hour; 0: no limit
 	// RetainFor is the longest retention of events accepted from now on; 0: the environment's.
@@ -82,19 +82,34 @@ func tooMany(limit string, n int, wait time.Duration) *Error {
 	return &Error{Code: CodeThrottled, Message: "the tenant is limited to " + fmt.Sprintf(limit, n), RetryAfter: wait}
 }
 
-// TooManyDeliveries returns the error for an event past the limit DeliveriesPerEvent.
-func (l TenantLimits) TooManyDeliveries(matching int) *Error {
+// MostDeliveries returns how many endpoints one event may go to.
+func (l TenantLimits) MostDeliveries() int {
+	if l.DeliveriesPerEvent > 0 {
+		return l.DeliveriesPerEvent
+	}
+	return MaxDeliveriesPerEvent
+}
+
+// TooManyDeliveries returns the error for an event that matches more endpoints than it may go to.
+func TooManyDeliveries(matching, most int) *Error {
 	return OverLimit(fmt.Sprintf(
-		"the event matches %d endpoints, and the tenant is limited to %d deliveries per event (deliveries_per_event)",
-		matching, l.DeliveriesPerEvent,
+		"the event matches %d endpoints, and the tenant is limited to %d deliveries per event (deliveries_per_event)", matching, most,
 	))
 }
 
-// TooManyEndpoints returns the error for an endpoint past the limit Endpoints, or
-// past MaxEndpointsPerTenant without the limit.
+// MostEndpoints returns how many endpoints the tenant may have.
+func (l TenantLimits) MostEndpoints() int {
+	if l.Endpoints > 0 {
+		return l.Endpoints
+	}
+	return DefaultEndpoints
+}
+
+// TooManyEndpoints returns the error for an endpoint past the limit Endpoints, or past the default
+// without the limit.
 func (l TenantLimits) TooManyEndpoints() *Error {
 	if l.Endpoints == 0 {
-		return Conflict(fmt.Sprintf("a tenant has at most %d endpoints", MaxEndpointsPerTenant))
+		return Conflict(fmt.Sprintf("a tenant has at most %d endpoints", DefaultEndpoints))
 	}
 	return OverLimit(fmt.Sprintf("the tenant is limited to %d endpoints (endpoints)", l.Endpoints))
 }

@@ -19,8 +19,8 @@ func TestValidateTenantLimits(t *testing.T) {
 	}{
 		{name: "no limit", limits: hook.TenantLimits{}, want: nil},
 		{name: "the smallest", limits: hook.TenantLimits{EventsPerSecond: 1, DeliveriesPerEvent: 1, Endpoints: 1, ReplaysPerHour: 1, ChangesPerHour: 1}, want: nil},
-		{name: "the largest", limits: hook.TenantLimits{EventsPerSecond: 10000, DeliveriesPerEvent: 500, Endpoints: 500, ReplaysPerHour: 1_000_000, ChangesPerHour: 100_000}, want: nil},
-		{name: "above the largest", limits: hook.TenantLimits{EventsPerSecond: 10001, DeliveriesPerEvent: 501, Endpoints: 501, ReplaysPerHour: 1_000_001, ChangesPerHour: 100_001}, want: []string{"events_per_second", "deliveries_per_event", "endpoints", "replays_per_hour", "changes_per_hour"}},
+		{name: "the largest", limits: hook.TenantLimits{EventsPerSecond: 10000, DeliveriesPerEvent: 1000, Endpoints: 10_000, ReplaysPerHour: 1_000_000, ChangesPerHour: 100_000}, want: nil},
+		{name: "above the largest", limits: hook.TenantLimits{EventsPerSecond: 10001, DeliveriesPerEvent: 1001, Endpoints: 10_001, ReplaysPerHour: 1_000_001, ChangesPerHour: 100_001}, want: []string{"events_per_second", "deliveries_per_event", "endpoints", "replays_per_hour", "changes_per_hour"}},
 		{name: "the shortest retention", limits: hook.TenantLimits{RetainFor: hook.MinRetention}, want: nil},
 		{name: "the longest retention", limits: hook.TenantLimits{RetainFor: 90 * 24 * time.Hour}, want: nil},
 		{name: "a retention that a delivery may outlive", limits: hook.TenantLimits{RetainFor: hook.MinRetention - 1}, want: []string{"retain_for"}},

@@ -18,9 +18,10 @@ const (
 	// contain the body as a JSON string, which is twice as long if the body consists of quotes
 	// and backslashes. So: half of 6 MiB, less 64 KiB for headers and context.
 	MaxBatchBytes          = 3<<20 - 64<<10
-	MaxEndpointsPerTenant  = 500
-	MaxEndpointsPerURL     = 10   // of a tenant: so one event causes at most 10 requests to one URL
-	MaxURL                 = 2048 // bytes
+	DefaultEndpoints       = 500    // of a tenant, unless the operator sets its limit
+	MaxEndpointsPerTenant  = 10_000 // the largest limit
+	MaxEndpointsPerURL     = 10     // of a tenant: so one event causes at most 10 requests to one URL
+	MaxURL                 = 2048   // bytes
 	MaxUID                 = 128
 	MaxDescription         = 1024
 	MaxEventTypes          = 100

@@ -107,8 +107,8 @@ func TestProblems_together(t *testing.T) {
 			want: invalid("expires_at", "must be in the future", "name", missing, "scopes", missing, "tenant", text, "x", unknown),
 		},
 		{
-			name: "limits", method: "PUT", path: "/v1/tenants/acme/limits", body: `{"endpoints":501,"events_per_second":"a","retain_for":"b"}`,
-			want: invalid("endpoints", "must be 1 to 500", "events_per_second", "must be a whole number", "retain_for", duration),
+			name: "limits", method: "PUT", path: "/v1/tenants/acme/limits", body: `{"endpoints":10001,"events_per_second":"a","retain_for":"b"}`,
+			want: invalid("endpoints", "must be 1 to 10000", "events_per_second", "must be a whole number", "retain_for", duration),
 		},
 	}
 	for _, tt := range tests {

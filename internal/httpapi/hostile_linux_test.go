@@ -261,7 +261,7 @@ func hostileFilters(t *testing.T, b *bundle) {
 	t.Helper()
 
 	text := fill(300, "k")
-	for i := range hook.MaxEndpointsPerTenant {
+	for i := range hook.DefaultEndpoints {
 		b.filtered(t, i, `{"payload":{"order":{"amount":[`+strings.TrimSuffix(strings.Repeat(`{"numeric":[">",500]},`, 60), ",")+`],`+
 			`"country":[{"anything-but":["`+text+`a","`+text+`b"]},{"equals-ignore-case":"`+text+`c"},{"prefix":{"equals-ignore-case":"`+text+`d"}}],`+
 			`"lines":{"sku":[{"exists":false}]}}}}`)

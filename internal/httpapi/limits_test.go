@@ -264,7 +264,7 @@ func TestLimits_endpointsOfATenant(t *testing.T) {
 
 	const body = `{"url":"https://example.com/"}`
 	b := setup(t)
-	for i := range hook.MaxEndpointsPerTenant {
+	for i := range hook.DefaultEndpoints {
 		b.create(t, fmt.Sprintf(`{"url":"https://example.com/%d"}`, i))
 	}
 	w := b.do(t, owner, http.MethodPost, endpoints, body)

@@ -22,7 +22,7 @@ const maxSearch = 200
 // getTenantHealth responds with the health of a tenant's endpoints, the worst first.
 func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 	q := query(c, "search", "limit")
-	limit := q.limit(defaultEndpointRows, hook.MaxEndpointsPerTenant)
+	limit := q.limit(defaultEndpointRows, status.MaxHealth)
 	if len(q.Get("search")) > maxSearch {
 		q.wrong.add("search", fmt.Sprintf("must have at most %d bytes", maxSearch))
 	}
@@ -144,7 +144,7 @@ type harmView struct {
 // viewTenantHealth returns at most limit rows.
 func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
 	v := tenantHealthView{
-		At: h.At, Since: h.Since, Endpoints: len(h.Endpoints),
+		At: h.At, Since: h.Since, Endpoints: h.Matching,
 		Waiting: waitingView{
 			Complete: h.Complete, Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
 			AtRisk: h.Waiting.AtRisk, FirstLoss: h.Waiting.FirstLoss,

@@ -126,7 +126,7 @@ func attributes(k table.Key, item table.Item) (all []string) {
 		switch {
 		case kind == "endpoint.stats" && strings.Trim(name[:1], "ofcnhsekl") == "": // counters, by minute, number, class, bucket and type
 			name = name[:1] + "..."
-		case namesWriters(kind) && writer.MatchString(name):
+		case namesWriters(kind) && writer.MatchString(name), kind == "tenant.tenant":
 			name = digits.ReplaceAllString(name, "")
 		}
 		all = append(all, kind+" "+name)

@@ -29,6 +29,8 @@ func endpointCases() []storeCase {
 		{name: "TLS settings are a record of their own", run: tlsApart},
 		{name: "endpoints are listed in the order of their ids", run: endpointsInOrder},
 		{name: "a list has every change acknowledged before", run: listAfterChange},
+		{name: "changes since a list are those of its endpoints and limits", run: changesOfList},
+		{name: "too many changes need a whole list", run: tooManyChanges},
 		{name: "a tenant has at most 500 endpoints", run: endpointLimit},
 		{name: "an endpoint moves to another URL", run: endpointMoves},
 		{name: "a tenant has at most 10 endpoints with one URL", run: urlLimit},
@@ -343,11 +345,35 @@ func endpointOfOneTenant(t *testing.T, s StoreUnderTest) {
 
 // listAfterChange changes endpoints of one tenant at the same time. An event must
 // reach an endpoint that exists when the event is posted, and a listing that is not torn
-// is of one moment: two of one version are the same.
+// is of one moment: two of one version are the same, also by changes since an earlier one.
 func listAfterChange(t *testing.T, s StoreUnderTest) {
 	var mu sync.Mutex
 	ofVersion := make(map[int64]string)
-	has := func(ctx context.Context, id hook.EndpointID, version int64) error {
+	same := func(l ingest.Listing) {
+		var text strings.Builder
+		for _, e := range l.Endpoints {
+			fmt.Fprintf(&text, " %s/%d", e.ID, e.Version)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+
+		if other, ok := ofVersion[l.Version]; ok && other != text.String() {
+			t.Errorf("version %d has%s and%s", l.Version, other, text.String())
+		}
+		ofVersion[l.Version] = text.String()
+	}
+	has := func(ctx context.Context, known *ingest.Listing, id hook.EndpointID, version int64) error {
+		c, complete, err := s.Changes(ctx, "acme", known.Mark, versionIn(*known))
+		if err != nil {
+			return err
+		}
+		if complete {
+			*known = changedBy(*known, c)
+			same(*known)
+			if got := versionIn(*known)(id); got != version {
+				t.Errorf("Changes() after the write of version %d of %s shows %d", version, id, got)
+			}
+		}
 		all, err := s.Endpoints(ctx, "acme")
 		if err != nil {
 			return err
@@ -369,43 +395,93 @@ func listAfterChange(t *testing.T, s StoreUnderTest) {
 				t.Errorf("%s() after the write of version %d of %s does not have the version", call, version, id)
 			}
 		}
-		if l.Torn {
-			return nil
+		if !l.Torn {
+			same(l)
+			*known = l
 		}
-		var text strings.Builder
-		for _, e := range l.Endpoints {
-			fmt.Fprintf(&text, " %s/%d", e.ID, e.Version)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-
-		if other, ok := ofVersion[l.Version]; ok && other != text.String() {
-			t.Errorf("Listing() of version %d has%s and%s", l.Version, other, text.String())
-		}
-		ofVersion[l.Version] = text.String()
 		return nil
 	}
 	race(t, 10, func(ctx context.Context, _ int) error {
 		e := sampleEndpoint("acme")
+		var known ingest.Listing
 		if err := s.CreateEndpoint(ctx, e); err != nil {
 			return err
 		}
 		e.Version = 1
-		if err := has(ctx, e.ID, 1); err != nil {
+		if err := has(ctx, &known, e.ID, 1); err != nil {
 			return err
 		}
 		if err := s.UpdateEndpoint(ctx, e); err != nil {
 			return err
 		}
 		e.Version = 2
-		if err := has(ctx, e.ID, 2); err != nil {
+		if err := has(ctx, &known, e.ID, 2); err != nil {
 			return err
 		}
 		if err := s.DeleteEndpoint(ctx, e); err != nil {
 			return err
 		}
-		return has(ctx, e.ID, 0)
+		return has(ctx, &known, e.ID, 0)
 	})
+}
+
+// versionIn returns the versions of the endpoints in the listing.
+func versionIn(l ingest.Listing) func(hook.EndpointID) int64 {
+	return func(id hook.EndpointID) int64 {
+		for _, e := range l.Endpoints {
+			if e.ID == id {
+				return e.Version
+			}
+		}
+		return 0
+	}
+}
+
+// changedBy returns the listing after the changes.
+func changedBy(l ingest.Listing, c ingest.Changes) ingest.Listing {
+	left := slices.DeleteFunc(slices.Clone(l.Endpoints), func(e ingest.Subscriber) bool { return slices.Contains(c.Changed, e.ID) })
+	left = append(left, c.Endpoints...)
+	slices.SortFunc(left, func(a, b ingest.Subscriber) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return ingest.Listing{Mark: c.Mark, Limits: c.Limits, Endpoints: left}
+}
+
+func changesOfList(t *testing.T, s StoreUnderTest) {
+	first, second := create(t, s, sampleEndpoint("acme")), create(t, s, sampleEndpoint("acme"))
+	known, err := s.Listing(t.Context(), "acme")
+	check(t, err)
+	third := sampleEndpoint("acme")
+	for name, change := range map[string]func() error{
+		"create": func() error { return s.CreateEndpoint(t.Context(), third) },
+		"update": func() error {
+			first.EventTypes = []string{"user.*"}
+			return s.UpdateEndpoint(t.Context(), first)
+		},
+		"delete": func() error { return s.DeleteEndpoint(t.Context(), second) },
+		"limits": func() error {
+			return s.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{EventsPerSecond: 9})
+		},
+	} {
+		check(t, change())
+		c, complete, err := s.Changes(t.Context(), "acme", known.Mark, versionIn(known))
+		if err != nil || !complete || len(c.Changed) != 1 && name != "limits" || len(c.Changed) != 0 && name == "limits" {
+			t.Errorf("Changes() after %s = %+v, %t, %v; want what changed", name, c, complete, err)
+		}
+		known = changedBy(known, c)
+		whole, err := s.Listing(t.Context(), "acme")
+		wantSame(t, "the listing by changes after "+name, whole, known, err)
+	}
+}
+
+func tooManyChanges(t *testing.T, s StoreUnderTest) {
+	known, err := s.Listing(t.Context(), "acme")
+	check(t, err)
+	for range 60 {
+		create(t, s, smallEndpoint("acme"))
+	}
+	c, complete, err := s.Changes(t.Context(), "acme", known.Mark, versionIn(known))
+	if err != nil || complete {
+		t.Errorf("Changes() since 60 creations = %d endpoints, %t, %v; want that a listing is needed", len(c.Endpoints), complete, err)
+	}
 }
 
 func endpointsInOrder(t *testing.T, s StoreUnderTest) {
@@ -426,14 +502,17 @@ func endpointsInOrder(t *testing.T, s StoreUnderTest) {
 	version, err := s.TenantVersion(t.Context(), "acme")
 	check(t, err)
 	l, err := s.Listing(t.Context(), "acme")
-	wantSame(t, "Listing(acme)", ingest.Listing{Version: version, Limits: limits, Endpoints: listed}, l, err)
+	if l.Version != version {
+		t.Errorf("Listing() has version %d; want %d", l.Version, version)
+	}
+	wantSame(t, "Listing(acme)", ingest.Listing{Mark: l.Mark, Limits: limits, Endpoints: listed}, l, err)
 	l, err = s.Listing(t.Context(), "initech")
 	wantSame(t, "Listing(unknown)", ingest.Listing{}, l, err)
 }
 
 func endpointLimit(t *testing.T, s StoreUnderTest) {
 	var last hook.Endpoint
-	for range hook.MaxEndpointsPerTenant {
+	for range hook.DefaultEndpoints {
 		e := smallEndpoint("acme")
 		e.Description = strings.Repeat("x", hook.MaxDescription) // the list then exceeds one page of DynamoDB, 1 MB
 		e.Metadata = map[string]string{"a": strings.Repeat("x", hook.MaxMetadataValue), "b": strings.Repeat("x", hook.MaxMetadataValue)}
@@ -445,10 +524,13 @@ func endpointLimit(t *testing.T, s StoreUnderTest) {
 	create(t, s, smallEndpoint("globex"))
 
 	all, err := s.Endpoints(t.Context(), "acme")
-	if err != nil || len(all) != hook.MaxEndpointsPerTenant {
-		t.Errorf("Endpoints(acme) = %d endpoints, %v; want %d", len(all), err, hook.MaxEndpointsPerTenant)
+	if err != nil || len(all) != hook.DefaultEndpoints {
+		t.Errorf("Endpoints(acme) = %d endpoints, %v; want %d", len(all), err, hook.DefaultEndpoints)
 	}
 	check(t, s.DeleteEndpoint(t.Context(), last))
 	create(t, s, smallEndpoint("acme"))
 	wantCode(t, "CreateEndpoint(501st again)", s.CreateEndpoint(t.Context(), smallEndpoint("acme")), hook.CodeConflict)
+	check(t, s.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{Endpoints: hook.DefaultEndpoints + 1}))
+	create(t, s, smallEndpoint("acme"))
+	wantCode(t, "CreateEndpoint(502nd)", s.CreateEndpoint(t.Context(), smallEndpoint("acme")), hook.CodeForbidden)
 }

@@ -84,7 +84,7 @@ func payloadsComeBack(t *testing.T, s StoreUnderTest) {
 	for _, p := range payloads {
 		e := sampleEvent(t)
 		e.Payload = p.bytes
-		for len(e.Targets) < hook.MaxEndpointsPerTenant {
+		for len(e.Targets) < hook.DefaultEndpoints {
 			e.Targets = append(e.Targets, hook.Target{Endpoint: hook.NewEndpointID(), Shards: hook.MaxShards})
 		}
 		check(t, s.PutEvent(t.Context(), e))

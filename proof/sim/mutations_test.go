@@ -102,7 +102,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a repeated post sends no tasks", file: "internal/delivery/ingest/store.go", by: []check{checkLost},
-			old: "a.sendTasks(ctx, posts, coalescing, true)", bug: "_ = healDelay",
+			old: "a.sendTasks(ctx, known, posts, true)", bug: "_ = healDelay",
 		},
 		{
 			name: "a paused endpoint gets attempts", file: "internal/rule/admission/rows.go", by: []check{checkStatus},
@@ -181,7 +181,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "ingest trusts its cached endpoints", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "ok && known.Version == version", bug: "ok && known.Version <= version",
+			old: "known.version() == version", bug: "known.version() <= version",
 		},
 		{
 			name: "ingest keeps a torn listing", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
@@ -189,7 +189,19 @@ func mutations() []mutation {
 		},
 		{
 			name: "the store calls a torn listing whole", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "Limits: it.Limits, Torn: true}", bug: "Limits: it.Limits}",
+			old: "Torn: torn}", bug: "Torn: false}",
+		},
+		{
+			name: "the store does not compare a list with its digest", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
+			old: "it.listsAll() && it.Digest != digestOf(rows)", bug: "it.listsAll() && it.Digest != digestOf(rows) && it.Version < 0",
+		},
+		{
+			name: "the store does not compare changes with the digest", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
+			old: "if digest+digestOf(rows) != it.Digest {", bug: "if digest+digestOf(rows) != it.Digest && it.Version < 0 {",
+		},
+		{
+			name: "the store misses the changes of an older build", file: "internal/aws/dynamo/endpoint.go", test: "internal/aws/dynamo TestListing_afterAnOlderBuild",
+			old: "return it.Listed == it.Version", bug: "return it.Listed == it.Version || it.Version > 0",
 		},
 		{
 			name: "an unprocessed key fails all tasks of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
@@ -314,10 +326,10 @@ func mutations() []mutation {
 		},
 		{
 			name: "the directory reads the version after the list", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "found := listing{Listing: read,", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn listing{}, err\n\t}\n\tfound := listing{Listing: read,",
+			old: "found := newListing(read)", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn nil, err\n\t}\n\tfound := newListing(read)",
 		},
 		{
-			name: "events go to endpoints whose filter refuses them", file: "internal/delivery/ingest/directory.go", by: []check{checkFilter},
+			name: "events go to endpoints whose filter refuses them", file: "internal/delivery/ingest/listing.go", by: []check{checkFilter},
 			old: "if *left -= steps; !matches {", bug: "if *left -= steps; !matches && *left < 0 {",
 		},
 		{

@@ -726,7 +726,7 @@ class TenantLimits(TypedDict):
     events_per_second: NotRequired[int]
     """Posted events, repeats and test events, with a burst of one second. Past the limit a request gets 429."""
     deliveries_per_event: NotRequired[int]
-    """An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt."""
+    """An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt. Without the limit, 1000 endpoints."""
     endpoints: NotRequired[int]
     """A new endpoint past the limit gets 403. Without the limit, 500 endpoints."""
     replays_per_hour: NotRequired[int]

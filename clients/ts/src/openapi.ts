@@ -4694,7 +4694,7 @@ export interface components {
         TenantLimits: {
             /** @description Posted events, repeats and test events, with a burst of one second. Past the limit a request gets 429. */
             events_per_second?: number;
-            /** @description An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt. */
+            /** @description An event that matches more endpoints gets 403. Repeats of accepted events and operational events are exempt. Without the limit, 1000 endpoints. */
             deliveries_per_event?: number;
             /** @description A new endpoint past the limit gets 403. Without the limit, 500 endpoints. */
             endpoints?: number;

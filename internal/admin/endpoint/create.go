@@ -19,7 +19,7 @@ import (
 // With a Prover, the receiver is asked before anything is stored.
 //
 // Errors: CodeInvalid names the wrong fields; CodeUnverified if the receiver does not confirm;
-// CodeConflict when the uid is taken or the tenant has hook.MaxEndpointsPerTenant endpoints;
+// CodeConflict when the uid is taken or the tenant has as many endpoints as it may;
 // CodeForbidden when the tenant has hook.MaxEndpointsPerURL endpoints with the URL, or PerHost
 // with its host.
 func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secret string) (hook.Endpoint, string, error) {

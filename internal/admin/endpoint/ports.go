@@ -24,7 +24,7 @@ type Store interface {
 // Placer creates, moves and removes endpoints.
 type Placer interface {
 	// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the
-	// tenant already uses the uid or has hook.MaxEndpointsPerTenant endpoints;
+	// tenant already uses the uid or has as many endpoints as it may;
 	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the
 	// receiver of the URL. CodeConflict, too, if the tenant has another version than
 	// e.TenantVersion; the same holds for MoveEndpoint.

@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -40,6 +41,9 @@ type HourSummary struct {
 	Failed          int // attempts
 }
 
+// MaxHealth bounds the endpoints whose hours a tenant's health reads.
+const MaxHealth = 500
+
 // Limits of the waiting deliveries of a tenant.
 const (
 	maxWaiting     = 20              // endpoints
@@ -49,6 +53,7 @@ const (
 // TenantHealth is the health of all endpoints of a tenant.
 type TenantHealth struct {
 	At, Since time.Time // Since is the start of the first hour
+	Matching  int       // endpoints, also those past MaxHealth
 	Endpoints []EndpointSummary
 	Queued    float64 // mean number of queued deliveries over the current clock hour and the hour before
 	Waiting   Waiting // of the worst maxWaiting endpoints that can have waiting deliveries
@@ -57,8 +62,8 @@ type TenantHealth struct {
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
 // search, in any case, ordered by harm. The empty search selects all. The call makes one
-// request for the list of endpoints, two per 100 endpoints, and one per endpoint. A tenant has at
-// most hook.MaxEndpointsPerTenant endpoints.
+// request for the list of endpoints, two per 100 endpoints, and one for each of at most MaxHealth
+// endpoints: those in trouble by their status and circuit, and then the first by id.
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
 // with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
@@ -79,6 +84,15 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	records, err := r.Circuits.CircuitsOf(ctx, ids)
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
+	}
+	h.Matching = len(endpoints)
+	if len(endpoints) > MaxHealth {
+		slices.SortStableFunc(endpoints, func(a, b hook.Endpoint) int { return cmp.Compare(rank(a, records[a.ID]), rank(b, records[b.ID])) })
+		endpoints = endpoints[:MaxHealth]
+		ids = ids[:0]
+		for _, e := range endpoints {
+			ids = append(ids, e.ID)
+		}
 	}
 	h.Endpoints = make([]EndpointSummary, len(endpoints))
 	queued, means := make([]float64, len(endpoints)), make([]time.Duration, len(endpoints))
@@ -108,6 +122,19 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	return h, r.addWaiting(ctx, &h, records, mean)
 }
 
+// rank is smaller for an endpoint that needs attention rather, by what is known without its hours.
+func rank(e hook.Endpoint, r admission.Record) int {
+	switch {
+	case e.Status == hook.StatusDisabled:
+		return 0
+	case r.State != 0 && r.State != circuit.Closed:
+		return 1
+	case r.Waiting || !r.Review.Began.IsZero() || r.Review.Slow:
+		return 2
+	}
+	return 3
+}
+
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that
 // of the recent answers.
 func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record, mean map[hook.EndpointID]time.Duration) error {
@@ -135,7 +162,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 			})
 		}
 	})
-	h.Complete = counted && len(waiting) <= maxWaiting
+	h.Complete = counted && len(waiting) <= maxWaiting && h.Matching <= MaxHealth
 	return err
 }
 

@@ -15,12 +15,12 @@
 // data key, the list of endpoints, uids, jobs and portal links.
 //
 //	item               pk            sk                    written
-//	tenant             tenant#T      tenant                with every change of an endpoint or a limit: version, number of endpoints, limits
+//	tenant             tenant#T      tenant                with every change of an endpoint or a limit: version, number of endpoints, their digest, the newest changes, limits
 //	rate               tenant#T      rate                  per request of a tenant with a limit of events per second: the next-free time
 //	challenges         tenant#T      rate#challenges       per challenge to a receiver of the tenant: the next-free time
 //	data key           tenant#T      datakey               once, before the tenant's first secret
 //	bucket's data key  buckets       bucket#B              once, before the first secret of the tenants in bucket B
-//	endpoint, listed   tenant#T      endpoint#E            in the transactions that create and delete the endpoint; keys only
+//	endpoint, listed   tenant#T      endpoint#E            in the transactions that change the endpoint: what ingest must know of it
 //	uid                tenant#T      uid#U                 in the same transaction: reserves the alias
 //	URL                tenant#T      url#H                 in the same transaction, and with each move: the number of endpoints with the receiver of hash H
 //	endpoint           endpoint#E    endpoint              in a transaction with the tenant
@@ -95,9 +95,16 @@
 //
 // Listing a tenant's endpoints takes two reads: the rows, then the endpoints. The reads
 // are consistent, so the result has every endpoint that was created before the call and
-// not deleted. But a Query and a BatchGetItem may see half of a transaction, so whoever
-// caches a list under a version reads both with TransactGetItems: see asOfOneMoment. The
-// key of an endpoint does not name the tenant, so reads and writes compare the tenant.
+// not deleted. The key of an endpoint does not name the tenant, so reads and writes compare
+// the tenant.
+//
+// A Query and a BatchGetItem may see half of a transaction, which whoever caches a list under a
+// version must notice. The tenant has a digest: the sum of 48 bits for each endpoint and its version,
+// which every change of an endpoint adjusts. A list whose sum is that of the tenant is the list of
+// the tenant's version, however it was read. So Listing reads the rows alone, and Changes those
+// of the endpoints that the tenant's newest changes name; if it misses one, the sums differ. A build
+// without digest changes the version and not listed, so both differ: see relist, which reads with
+// TransactGetItems, and asOfOneMoment.
 //
 // # Expiry
 //

@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -24,9 +26,26 @@ const (
 type tenantItem struct {
 	key
 	Version   int64             `stored:"version"`   // number of changes of endpoints and limits, ever
+	Listed    int64             `stored:"listed"`    // Version, unless a build made the last changes that knows no rows and no digest
+	Digest    int64             `stored:"digest"`    // of the endpoints in the list: see endpointDigest
 	Endpoints int64             `stored:"endpoints"` // number of endpoints now
 	Limits    hook.TenantLimits `stored:"limits"`    // absent: no limits
 	Closing   hook.ErasureID    `stored:"closing"`   // absent: no erasure is under way
+	Rest      map[string]string `stored:",inline"`   // the newest changes, by slot, and the place in the list of tenants
+}
+
+// listsAll reports whether the rows of the tenant's list show every change.
+func (it tenantItem) listsAll() bool { return it.Listed == it.Version }
+
+func (it tenantItem) mark() ingest.Mark {
+	m := ingest.Mark{Version: it.Version, Digest: it.Digest}
+	for name, change := range it.Rest {
+		if strings.HasPrefix(name, recentPrefix) {
+			m.Recent = append(m.Recent, change)
+		}
+	}
+	slices.Sort(m.Recent)
+	return m
 }
 
 type endpointItem struct {
@@ -52,16 +71,16 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "create endpoint " + string(e.ID)
 	e.Version = 0
 	endpoint := s.put(toEndpointItem(e), absent())
-	tenant := s.countChange(e.Tenant, 1)
+	tenant := s.countChange(e, 1)
 	const fits = "attribute_not_exists(closing) AND " +
-		"(attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints)))"
+		"(attribute_not_exists(endpoints) OR endpoints < limits.endpoints OR (attribute_not_exists(limits.endpoints) AND endpoints < :most))"
 	tenant.ConditionExpression = aws.String(fits)
 	if at := atTenantVersion(tenant, e); at != "" {
 		tenant.ConditionExpression = aws.String(fits + " AND " + at)
 	}
-	tenant.ExpressionAttributeValues[":most"] = number(hook.MaxEndpointsPerTenant)
+	tenant.ExpressionAttributeValues[":most"] = number(hook.DefaultEndpoints)
 	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
-	row := s.put(endpointRow(e.Tenant, e.ID), condition{})
+	row := s.put(rowOf(e), condition{})
 	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, urlWrite: {Update: s.countURL(e.Tenant, e.URL, 1)}, rowWrite: {Put: row}}
 	if e.UID != "" {
 		uid := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
@@ -94,7 +113,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return translate(err, op)
 }
 
-// UpdateEndpoint writes the endpoint and the tenant in one transaction. A stored
+// UpdateEndpoint writes the endpoint, its row and the tenant in one transaction. A stored
 // uid other than e.UID and a stored URL other than e.URL are CodeConflict, too.
 func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	return s.MoveEndpoint(ctx, e, e.URL)
@@ -124,13 +143,14 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...types.TransactWriteItem) error {
 	op := "update endpoint " + string(e.ID)
 	endpoint := s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from))
-	tenant := s.countChange(e.Tenant, 0)
+	tenant := s.countChange(e, 0)
 	if at := atTenantVersion(tenant, e); at != "" {
 		tenant.ConditionExpression = &at
 	}
 	writes := []types.TransactWriteItem{endpointWrite: endpoint, tenantWrite: {Update: tenant}}
+	row := s.nextIf(rowOf(e), e.Version, condition{})
 	material := s.writeMaterial(e)
-	err := s.transact(ctx, slices.Concat(writes, further, material)...)
+	err := s.transact(ctx, slices.Concat(writes, further, []types.TransactWriteItem{row}, material)...)
 	switch {
 	case conditionFailed(err, endpointWrite): // below
 	case conditionFailed(err, tenantWrite):
@@ -147,7 +167,7 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	op := "delete endpoint " + string(e.ID)
 	writes := []types.TransactWriteItem{
 		endpointWrite: s.removal(endpointKey(e.ID), unchanged(e, e.URL)),
-		tenantWrite:   {Update: s.countChange(e.Tenant, -1)},
+		tenantWrite:   {Update: s.countChange(e, -1)},
 		urlWrite:      {Update: s.countURL(e.Tenant, e.URL, -1)},
 		rowWrite:      s.removal(endpointRow(e.Tenant, e.ID), condition{}),
 	}
@@ -177,10 +197,16 @@ func unchanged(e hook.Endpoint, url string) condition {
 	return c
 }
 
-// countChange returns the write of the tenant for a change of an endpoint. more is added to the
-// number of endpoints: 1, 0 or -1.
-func (s *Store) countChange(tenant hook.TenantID, more int64) *types.Update {
-	return s.changeTenant(tenant, " ADD endpoints :more", condition{}, map[string]types.AttributeValue{":more": number(more)})
+// countChange returns the write of the tenant for a change of the stored endpoint e. more is added to
+// the number of endpoints: 1, 0 or -1.
+func (s *Store) countChange(e hook.Endpoint, more int64) *types.Update {
+	digest := -endpointDigest(e.ID, e.Version)
+	if more >= 0 {
+		digest += endpointDigest(e.ID, e.Version+1)
+	}
+	change := changeOf(e.ID, e.Version+1)
+	return s.changeTenant(e.Tenant, ", "+recentSlot(change)+" = :change ADD endpoints :more, digest :digest", condition{},
+		map[string]types.AttributeValue{":more": number(more), ":digest": number(digest), ":change": text(change)})
 }
 
 // atTenantVersion returns the condition of the tenant's write for the version that the
@@ -216,13 +242,13 @@ func endpointChanged(err error, op string) error {
 
 // TenantVersion reads one item.
 func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error) {
-	it, err := s.tenant(ctx, tenant)
+	it, err := s.tenant(ctx, tenant, "version", "closing")
 	return it.Version, err
 }
 
-// tenant reads the item of a tenant; the zero item for an unknown tenant.
-func (s *Store) tenant(ctx context.Context, tenant hook.TenantID) (tenantItem, error) {
-	it, err := read[tenantItem](ctx, s, tenantKey(tenant), "tenant", string(tenant))
+// tenant reads the attributes of a tenant, or all; the zero item for an unknown tenant.
+func (s *Store) tenant(ctx context.Context, tenant hook.TenantID, attributes ...string) (tenantItem, error) {
+	it, err := read[tenantItem](ctx, s, tenantKey(tenant), "tenant", string(tenant), attributes...)
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return tenantItem{}, err
 	}

@@ -57,6 +57,7 @@ const (
 	openJobsSort   = "open-replays"
 	urlPrefix      = "url#"
 	erasurePrefix  = "erasure#"
+	recentPrefix   = "recent_" // of attributes of a tenant
 	eventPrefix    = "event#"
 	jobPartPrefix  = "job#"
 	tenantPrefix   = "tenant#"
@@ -92,8 +93,8 @@ func rateKey(tenant hook.TenantID, of string) key {
 
 func endpointKey(id hook.EndpointID) key { return key{endpointPartition(id), endpointSort} }
 
-// endpointRow returns the row of the endpoint in the tenant's list. The row has keys only: the list
-// sorts by id, and an update of the endpoint leaves the row.
+// endpointRow returns the key of the endpoint's row in the tenant's list, which sorts by id. The row has
+// what ingest must know of the endpoint.
 func endpointRow(tenant hook.TenantID, id hook.EndpointID) key {
 	return key{tenantPartition(tenant), endpointPrefix + string(id)}
 }

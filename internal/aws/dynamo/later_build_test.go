@@ -193,12 +193,14 @@ func TestListing_keepsEndpointsOfLaterBuilds(t *testing.T) {
 	item["schemes"] = map[string]any{"L": []any{said("v2")}}
 	w, s := newWire(t)
 	n := reported(s)
+	tenant := map[string]any{"version": map[string]any{"N": "4"}, "endpoints": map[string]any{"N": "1"}}
 	w.reply = func(r request) answer {
 		switch r.op {
 		case "Query":
 			return encoded(t, map[string]any{"Items": []any{map[string]any{"pk": said("tenant#acme"), "sk": said("endpoint#" + string(endpointID))}}})
+		case "GetItem": // as a build left it that knows no rows
+			return encoded(t, map[string]any{"Item": tenant})
 		case "TransactGetItems":
-			tenant := map[string]any{"version": map[string]any{"N": "4"}, "endpoints": map[string]any{"N": "1"}}
 			return encoded(t, map[string]any{"Responses": []any{map[string]any{"Item": tenant}, map[string]any{"Item": item}}})
 		}
 		return encoded(t, map[string]any{"Responses": map[string]any{"table": []any{item}}})

@@ -2,20 +2,86 @@ package dynamo
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
+	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 )
 
-// Listing makes one query of the tenant's list, and one transaction per 24 endpoints.
-// The tenant counts its endpoints, so a list that lacks a new row is torn, too.
+// Listing makes one query of the tenant's rows, which have what ingest must know of the endpoints, and
+// then reads the tenant. The tenant's digest tells a list that has half of a transaction.
 func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listing, error) {
 	op := "list endpoints of tenant " + string(tenant)
+	var it tenantItem
+	var rows []map[string]types.AttributeValue
+	torn, err := s.untorn(ctx, func() (err error) {
+		if rows, err = s.listItems(ctx, tenantPartition(tenant), endpointPrefix); err != nil {
+			return translate(err, op)
+		}
+		if it, err = s.tenant(ctx, tenant); err != nil {
+			return err
+		}
+		if it.listsAll() && it.Digest != digestOf(rows) {
+			return errTorn
+		}
+		return nil
+	})
+	if err != nil {
+		return ingest.Listing{}, err
+	}
+	if !it.listsAll() {
+		return s.relist(ctx, tenant, rows, op)
+	}
+	return ingest.Listing{Mark: it.mark(), Limits: it.Limits, Endpoints: s.subscribers(ctx, rows), Torn: torn}, nil
+}
+
+// Changes reads the tenant, and makes a batch read of the rows that changed.
+func (s *Store) Changes(
+	ctx context.Context, tenant hook.TenantID, since ingest.Mark, versionOf func(hook.EndpointID) int64,
+) (c ingest.Changes, all bool, err error) {
+	op := "read changes of tenant " + string(tenant)
+	torn, err := s.untorn(ctx, func() error {
+		it, err := s.tenant(ctx, tenant)
+		if err != nil {
+			return err
+		}
+		c = ingest.Changes{Mark: it.mark(), Limits: it.Limits}
+		if all = it.listsAll() && it.Version-since.Version <= recentSlots; !all {
+			return nil
+		}
+		var keys []key
+		digest := since.Digest
+		for _, id := range changed(since.Recent, c.Recent) {
+			c.Changed, keys = append(c.Changed, id), append(keys, endpointRow(tenant, id))
+			digest -= endpointDigest(id, versionOf(id))
+		}
+		rows, err := s.batchGet(ctx, keys)
+		if err != nil {
+			return translate(err, op)
+		}
+		if digest+digestOf(rows) != it.Digest {
+			return errTorn
+		}
+		c.Endpoints = s.subscribers(ctx, rows)
+		return nil
+	})
+	return c, all && !torn, err
+}
+
+// relist reads a tenant that a build changed which knows no digest: the rows do not show its changes.
+// It reads the endpoints themselves, as of one moment, with one transaction per 24 endpoints. The tenant
+// counts its endpoints, so a list that lacks a new row is torn, too. Then it makes the rows and the
+// digest right, unless the tenant has changed.
+func (s *Store) relist(ctx context.Context, tenant hook.TenantID, rows []map[string]types.AttributeValue, op string) (ingest.Listing, error) {
 	var it tenantItem
 	var items []map[string]types.AttributeValue
 	torn, err := s.untorn(ctx, func() error {
@@ -45,7 +111,41 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 	if it.Closing != "" {
 		return ingest.Listing{}, fmt.Errorf("%s: %w", op, hook.TenantClosing(tenant))
 	}
-	return ingest.Listing{Version: it.Version, Limits: it.Limits, Endpoints: s.subscribers(ctx, items)}, nil
+	l := ingest.Listing{Mark: it.mark(), Limits: it.Limits, Endpoints: s.subscribers(ctx, items)}
+	l.Digest = digestOf(items)
+	s.mendRows(ctx, tenant, l.Mark, rows, l.Endpoints)
+	return l, nil
+}
+
+// mendRows writes the rows that do not show their endpoints, and then the digest of all of them, unless
+// the tenant has another version by then. Whatever fails is left to the next read.
+func (s *Store) mendRows(ctx context.Context, tenant hook.TenantID, m ingest.Mark, rows []map[string]types.AttributeValue, endpoints []ingest.Subscriber) {
+	shown := make(map[hook.EndpointID]int64)
+	for _, row := range rows {
+		var e ingest.Subscriber
+		_ = decodeItem(row, &e) // what is unreadable here is in the endpoint, too
+		shown[e.ID] = e.Version
+	}
+	group, grouped := errgroup.WithContext(ctx)
+	group.SetLimit(maxShardQueries)
+	for _, e := range endpoints {
+		if shown[e.ID] == e.Version {
+			continue
+		}
+		group.Go(func() error {
+			older := condition{
+				expression: "attribute_exists(pk) AND (attribute_not_exists(version) OR version < :version)",
+				values:     map[string]types.AttributeValue{":version": number(e.Version)},
+			}
+			return s.writeNext(grouped, s.nextIf(subscriberRow{endpointRow(tenant, e.ID), e}, e.Version, older))
+		})
+	}
+	if group.Wait() != nil {
+		return
+	}
+	same := condition{expression: "version = :version"}
+	_ = s.change(ctx, s.update(tenantKey(tenant), "SET listed = version, digest = :digest", same,
+		map[string]types.AttributeValue{":version": number(m.Version), ":digest": number(m.Digest)}))
 }
 
 // tornListing reads the tenant, and then the endpoints.
@@ -54,12 +154,75 @@ func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.L
 	if err != nil {
 		return ingest.Listing{}, err
 	}
-	l := ingest.Listing{Version: it.Version, Limits: it.Limits, Torn: true}
+	l := ingest.Listing{Mark: it.mark(), Limits: it.Limits, Torn: true}
 	endpoints, err := s.Endpoints(ctx, tenant)
 	for _, e := range endpoints {
 		l.Endpoints = append(l.Endpoints, ingest.SubscriberOf(e))
 	}
 	return l, err
+}
+
+// subscriberRow is a row of the tenant's list. An update keeps the attributes that the build does not
+// know, as that of the endpoint does.
+type subscriberRow struct {
+	key
+	ingest.Subscriber
+}
+
+// rowOf returns the row of the next version of e.
+func rowOf(e hook.Endpoint) subscriberRow {
+	e.Version++
+	return subscriberRow{endpointRow(e.Tenant, e.ID), ingest.SubscriberOf(e)}
+}
+
+// endpointDigest returns 48 bits that stand for the version of the endpoint; 0 for version 0.
+func endpointDigest(id hook.EndpointID, version int64) int64 {
+	if version == 0 {
+		return 0
+	}
+	sum := sha256.Sum256([]byte(changeOf(id, version)))
+	return int64(binary.BigEndian.Uint64(sum[:8]) >> 16) //nolint:gosec // 48 bits
+}
+
+// digestOf returns the sum of the digests of the endpoints, also of those that this build cannot read.
+func digestOf(items []map[string]types.AttributeValue) (sum int64) {
+	for _, item := range items {
+		var e struct {
+			ID      hook.EndpointID `stored:"id"`
+			Version int64           `stored:"version"`
+		}
+		_ = decodeItem(item, &e) // otherwise the sums differ
+		sum += endpointDigest(e.ID, e.Version)
+	}
+	return sum
+}
+
+// recentSlots is how many changes of endpoints the item of a tenant names. The item stays below 1 KB, so
+// they cost no write unit.
+const recentSlots = 24
+
+// changeOf names a change of an endpoint by the version after it.
+func changeOf(id hook.EndpointID, version int64) string {
+	return string(id) + "/" + strconv.FormatInt(version, 10)
+}
+
+// recentSlot returns the attribute of the tenant's item that names the change, in place of an older one.
+func recentSlot(change string) string {
+	h := fnv.New32a()
+	h.Write([]byte(change))
+	return fmt.Sprintf("%s%02d", recentPrefix, h.Sum32()%recentSlots)
+}
+
+// changed returns the endpoints whose changes are among the newer ones, and not among the older ones.
+func changed(older, newer []string) []hook.EndpointID {
+	var ids []hook.EndpointID
+	for _, change := range newer {
+		text, _, _ := strings.Cut(change, "/")
+		if id := hook.EndpointID(text); !slices.Contains(older, change) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // subscriberItem is a part of endpointItem.

@@ -31,10 +31,13 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		Values                   any
 	}
 	version := func(v string) any { return map[string]any{":version": n(v)} }
-	count := func(more string) map[string]any {
-		return map[string]any{":one": n("1"), ":more": n(more), ":list": s("tenants"), ":tenant": s("acme")}
+	count := func(more, change, digest string) map[string]any {
+		return map[string]any{
+			":one": n("1"), ":more": n(more), ":list": s("tenants"), ":tenant": s("acme"), ":change": s(string(endpointID) + "/" + change), ":digest": n(digest),
+		}
 	}
-	created := count("1")
+	// The digest of a version is 48 bits of the SHA-256 of the change.
+	created, updated, deleted := count("1", "1", "224984231191911"), count("0", "4", "-64163464340506"), count("-1", "4", "-134850385159156")
 	created[":most"] = n("500")
 	createdAt := maps.Clone(created)
 	createdAt[":at"] = n("7")
@@ -48,8 +51,10 @@ func TestStore_WritesAreConditional(t *testing.T) {
 	opened := map[string]any{":job": jobs[":job"], ":most": n("10")}
 	const (
 		room       = "attribute_not_exists(endpoints) OR endpoints < :most"
-		tenantRoom = "attribute_not_exists(closing) AND (attribute_not_exists(endpoints) OR (endpoints < :most AND (attribute_not_exists(limits.endpoints) OR endpoints < limits.endpoints)))"
+		tenantRoom = "attribute_not_exists(closing) AND (attribute_not_exists(endpoints) OR endpoints < limits.endpoints OR (attribute_not_exists(limits.endpoints) AND endpoints < :most))"
 	)
+
+	row := guard{Write: "Update", PK: tenant, SK: ep, Condition: "", Values: map[string]any{":f2": s(string(endpointID)), ":f8": n("4")}}
 
 	tests := []struct {
 		name string
@@ -188,7 +193,8 @@ func TestStore_WritesAreConditional(t *testing.T) {
 					Write: "Update", PK: ep, SK: "endpoint", Condition: "version = :version AND tenant = :tenant AND #url = :url AND uid = :uid",
 					Values: map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com"), ":uid": s("billing")},
 				},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: updated},
+				row,
 			},
 		},
 		{
@@ -202,8 +208,9 @@ func TestStore_WritesAreConditional(t *testing.T) {
 					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
 					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com")},
 				},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: updated},
 				{Write: "Put", PK: "audit#acme", SK: "audit#1970-01-01T00:00:00.001Z#aud_1", Condition: "", Values: nil},
+				row,
 			},
 		},
 		{
@@ -217,9 +224,10 @@ func TestStore_WritesAreConditional(t *testing.T) {
 					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
 					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.org/")},
 				},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("0")},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: updated},
 				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
 				{Write: "Update", PK: tenant, SK: "url#8198d1bac40a1033653a78e48800cefc9e6b974ff075c66e5548b5c1e145a2b0", Condition: "", Values: urls("-1")},
+				row,
 			},
 		},
 		{
@@ -231,7 +239,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 					Condition: "version = :version AND tenant = :tenant AND #url = :url AND attribute_not_exists(uid)",
 					Values:    map[string]any{":version": n("3"), ":tenant": s("acme"), ":url": s("https://example.com")},
 				},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: count("-1")},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: "", Values: deleted},
 				{Write: "Update", PK: tenant, SK: url, Condition: "", Values: urls("-1")},
 				{Write: "Delete", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 			},

@@ -60,13 +60,15 @@ func Over(db Requests, table string) *Store {
 
 // read returns the record with the key. what and id name the record in errors. A missing item is
 // CodeNotFound.
-func read[T any](ctx context.Context, s *Store, k key, what, id string) (record T, err error) {
-	return readAs(ctx, s, k, itself[T], what, id)
+func read[T any](ctx context.Context, s *Store, k key, what, id string, attributes ...string) (record T, err error) {
+	return readAs(ctx, s, k, itself[T], what, id, attributes...)
 }
 
 // readAs is read for a record with another form as an item.
-func readAs[I, T any](ctx context.Context, s *Store, k key, from func(I) (T, error), what, id string) (record T, err error) {
-	item, err := s.getItem(ctx, k, what, id)
+func readAs[I, T any](
+	ctx context.Context, s *Store, k key, from func(I) (T, error), what, id string, attributes ...string,
+) (record T, err error) {
+	item, err := s.getItem(ctx, k, what, id, attributes...)
 	if err != nil {
 		return record, err
 	}
@@ -74,11 +76,13 @@ func readAs[I, T any](ctx context.Context, s *Store, k key, from func(I) (T, err
 	return record, translate(err, "read "+what+" "+id)
 }
 
-func (s *Store) getItem(ctx context.Context, k key, what, id string) (map[string]types.AttributeValue, error) {
+func (s *Store) getItem(ctx context.Context, k key, what, id string, attributes ...string) (map[string]types.AttributeValue, error) {
 	op := "read " + what + " " + id
-	got, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true),
-	})
+	get := &dynamodb.GetItemInput{TableName: s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true)}
+	if len(attributes) > 0 {
+		get.ProjectionExpression, get.ExpressionAttributeNames = projected(attributes)
+	}
+	got, err := s.db.GetItem(ctx, get)
 	if err != nil {
 		return nil, translate(err, op)
 	}

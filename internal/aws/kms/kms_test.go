@@ -194,7 +194,7 @@ func TestVault_calls(t *testing.T) {
 		n    int
 		most int
 	}{
-		{name: "endpoints", n: hook.MaxEndpointsPerTenant, most: 1, of: func(i int) whose { return whose{tenant, hook.EndpointID(fmt.Sprint("ep_", i))} }},
+		{name: "endpoints", n: hook.DefaultEndpoints, most: 1, of: func(i int) whose { return whose{tenant, hook.EndpointID(fmt.Sprint("ep_", i))} }},
 		{name: "tenants", n: 800, most: 512, of: func(i int) whose { return whose{hook.TenantID(fmt.Sprint("tenant-", i)), endpoint} }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func BenchmarkAcceptor_filters(b *testing.B) {
 	accept := map[string]func(){}
 	for name, eventType := range map[string]string{"filters": "order.paid", "types": "user.created"} {
 		store, queue := memory.NewStore(), memory.NewTaskQueues(time.Now)
-		for n := range hook.MaxEndpointsPerTenant {
+		for n := range hook.DefaultEndpoints {
 			id := hook.NewEndpointID()
 			e := hook.Endpoint{ID: id, Tenant: "acme", URL: string(id), EventTypes: []string{eventType}, Status: hook.StatusActive, Filter: fmt.Appendf(nil, filter, n)}
 			if err := store.CreateEndpoint(b.Context(), e); err != nil {

@@ -12,8 +12,8 @@ import (
 // Bounds of the work of one request, in steps of the packages filter and schema.
 const (
 	// MaxFilterSteps limits the filters of all endpoints for all events, and the decoding of the
-	// events for them. For a single event it is always enough.
-	MaxFilterSteps = hook.MaxEndpointsPerTenant*filter.MaxSteps + hook.MaxPayload/hook.BytesPerStep
+	// events for them. For a single event it is enough for DefaultEndpoints of any filters.
+	MaxFilterSteps = hook.DefaultEndpoints*filter.MaxSteps + hook.MaxPayload/hook.BytesPerStep
 	// MaxCheckSteps limits the checks of all events. The most expensive checks take 1.3 s of a
 	// processor, and ingest has 2.6 s before its timeout.
 	MaxCheckSteps = 5 * schema.MaxSteps

@@ -18,7 +18,7 @@ import (
 func (w *bundle) costly() (payload string) {
 	w.T.Helper()
 
-	for range hook.MaxEndpointsPerTenant {
+	for range hook.DefaultEndpoints {
 		w.filtered(`{"payload":{"a":[2]}}`, "*")
 	}
 	return `{"a":[` + strings.Repeat(`1,`, filter.MaxSteps/2-10) + `1]}`

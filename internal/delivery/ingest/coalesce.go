@@ -6,21 +6,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// coalescing returns the settings of the coalescing endpoints; nil if there are none.
-func (l listing) coalescing() map[hook.EndpointID]hook.Coalescing {
-	var found map[hook.EndpointID]hook.Coalescing
-	for _, e := range l.Endpoints {
-		if !e.Coalesce.On() {
-			continue
-		}
-		if found == nil {
-			found = make(map[hook.EndpointID]hook.Coalescing)
-		}
-		found[e.ID] = e.Coalesce
-	}
-	return found
-}
-
 // arrival is the queue of a task, and when it arrives there.
 type arrival struct {
 	queue hook.Queue

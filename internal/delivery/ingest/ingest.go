@@ -96,9 +96,9 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.preparePost(tenant, known.Limits, r, now)
+		posts[i] = a.preparePost(tenant, known.limits(), r, now)
 	}
-	a.spend(ctx, tenant, known.Limits, posts, now)
+	a.spend(ctx, tenant, known.limits(), posts, now)
 	types := a.Types.find(ctx, posts, now)
 	left := newBudget()
 	for i := range posts {
@@ -112,7 +112,7 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 
 // judge sets the targets of a valid post, and its refusal or warnings. Filters and schemas take
 // the most work, so everything else is checked before.
-func (p *post) judge(known listing, types types, left *budget) {
+func (p *post) judge(known *listing, types types, left *budget) {
 	p.event.Targets, p.refusal = known.targets(p.event.Type, p.event.Payload, &left.filters)
 	if p.refusal == nil {
 		types.check(p, &left.checks)
@@ -121,15 +121,15 @@ func (p *post) judge(known listing, types types, left *budget) {
 	if p.event.OrderingKey != "" && p.event.Numbers == nil {
 		p.warnings = append(p.warnings, hook.FieldError{Field: "ordering_key", Message: "no endpoint that gets the event is ordered"})
 	}
-	if n := len(p.event.Targets); p.refusal == nil && known.Limits.DeliveriesPerEvent > 0 && n > known.Limits.DeliveriesPerEvent {
-		p.refusal = known.Limits.TooManyDeliveries(n)
+	if n, most := len(p.event.Targets), known.limits().MostDeliveries(); p.refusal == nil && n > most {
+		p.refusal = hook.TooManyDeliveries(n, most)
 	}
 }
 
 // register makes an unknown tenant known before its first event is stored. This takes one write
 // per tenant. After a crash the tenant may be known without having an event.
-func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known listing, posts []post) {
-	if known.Version != 0 || !anyValid(posts) {
+func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known *listing, posts []post) {
+	if known.version() != 0 || !anyValid(posts) {
 		return
 	}
 	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
@@ -147,10 +147,10 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
-	posts := []post{a.newPost(e.Tenant, known.Limits, Request{Type: eventType, Payload: payload}, now)}
+	posts := []post{a.newPost(e.Tenant, known.limits(), Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.ID = posts[0].event.ID.ForTest(named)
 	posts[0].event.Targets = []hook.Target{e.Target()}
-	a.spend(ctx, e.Tenant, known.Limits, posts, now)
+	a.spend(ctx, e.Tenant, known.limits(), posts, now)
 	a.spendTest(ctx, e.Tenant, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
@@ -163,7 +163,8 @@ const ourKeys = "surehook "
 // AcceptOurs accepts an event of Surehook for the tenant's endpoints that subscribe to its
 // type, once per key and type. A call with the same key and another payload is also a
 // duplicate: the first payload stays, and missing tasks are sent. If no endpoint subscribes,
-// no event is stored, and the Result is zero. The tenant's limits do not apply.
+// no event is stored, and the Result is zero. The tenant's limits do not apply; of more than
+// hook.MaxTargets endpoints, the first get the event.
 func (a *Acceptor) AcceptOurs(
 	ctx context.Context, tenant hook.TenantID, eventType string, payload []byte, key string,
 ) (Result, error) {
@@ -172,12 +173,13 @@ func (a *Acceptor) AcceptOurs(
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
-	p := a.newPost(tenant, known.Limits, r, a.Now())
+	p := a.newPost(tenant, known.limits(), r, a.Now())
 	p.ours = true
 	left := newBudget()
 	if p.event.Targets, p.err = known.targets(eventType, payload, &left.filters); len(p.event.Targets) == 0 {
 		return Result{}, p.err
 	}
+	p.event.Targets = p.event.Targets[:min(len(p.event.Targets), hook.MaxTargets)]
 	result := a.storeAndSend(ctx, known, []post{p})[0]
 	return result, result.Err
 }

@@ -392,7 +392,7 @@ func TestAccept_500Endpoints(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	for range hook.MaxEndpointsPerTenant {
+	for range hook.DefaultEndpoints {
 		w.endpoint("acme", "*")
 	}
 	result, err := w.acceptor.Accept(t.Context(), "acme", paid(""))

@@ -20,8 +20,8 @@ type largeTenants struct{ ingest.Store }
 func (largeTenants) TenantVersion(context.Context, hook.TenantID) (int64, error) { return 1, nil }
 
 func (largeTenants) Listing(context.Context, hook.TenantID) (ingest.Listing, error) {
-	l := ingest.Listing{Version: 1}
-	for i := range hook.MaxEndpointsPerTenant {
+	l := ingest.Listing{Mark: ingest.Mark{Version: 1}}
+	for i := range hook.DefaultEndpoints {
 		s := ingest.Subscriber{ID: hook.EndpointID(fmt.Sprintf("ep_%016d", i))}
 		for n := range hook.MaxEventTypes {
 			s.EventTypes = append(s.EventTypes, fmt.Sprintf("%0128d", n))

@@ -13,14 +13,13 @@ import (
 )
 
 // ordered returns the ordered targets of an event with an ordering key, which get their numbers later.
-func (l listing) ordered(e *hook.Event) map[hook.EndpointID]int64 {
+func (l *listing) ordered(e *hook.Event) map[hook.EndpointID]int64 {
+	l.mu.RLock()
+	defer l.mu.RUnlock()
+
 	var numbers map[hook.EndpointID]int64
 	for _, target := range e.Targets {
-		if e.OrderingKey == "" {
-			break
-		}
-		i, ok := slices.BinarySearchFunc(l.Endpoints, target.Endpoint, func(s Subscriber, id hook.EndpointID) int { return cmp.Compare(s.ID, id) })
-		if ok && l.Endpoints[i].Ordered {
+		if s := l.endpoints[target.Endpoint]; e.OrderingKey != "" && s != nil && s.Ordered {
 			if numbers == nil {
 				numbers = make(map[hook.EndpointID]int64)
 			}

@@ -22,12 +22,33 @@ type Store interface {
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 	// Listing returns the tenant's version, limits and endpoints.
 	Listing(ctx context.Context, tenant hook.TenantID) (Listing, error)
+	// Changes returns what has changed since the mark of a listing that was not torn, or of changes
+	// since one. versionOf returns the version of an endpoint at the mark; 0 for none. all is false
+	// if only Listing can tell: too much has changed, or changes are under way.
+	Changes(ctx context.Context, tenant hook.TenantID, since Mark, versionOf func(hook.EndpointID) int64) (c Changes, all bool, err error)
 	settle.Spender
+}
+
+// Mark is a moment in the changes of a tenant. All but the version is for the store alone.
+type Mark struct {
+	Version int64 // 0 for an unknown tenant
+	Digest  int64 // of the versions of all endpoints
+	Recent  []string
+}
+
+// Changes are those of a tenant between two marks.
+type Changes struct {
+	Mark
+
+	Limits    hook.TenantLimits
+	Changed   []hook.EndpointID // created, changed and deleted ones
+	Endpoints []Subscriber      // those that exist, as they are now
 }
 
 // Listing is what ingest must know of a tenant.
 type Listing struct {
-	Version   int64             // 0 for an unknown tenant
+	Mark
+
 	Limits    hook.TenantLimits // zero without limits
 	Endpoints []Subscriber      // all of the tenant, in the order of their ids
 	// Torn means that there were changes during the read. The endpoints show every change that
@@ -50,14 +71,4 @@ type Subscriber struct {
 // SubscriberOf returns the part of the endpoint.
 func SubscriberOf(e hook.Endpoint) Subscriber {
 	return Subscriber{ID: e.ID, EventTypes: e.EventTypes, Filter: e.Filter, Shards: e.Shards, Coalesce: e.Coalesce, Ordered: e.Ordered, Version: e.Version}
-}
-
-// bytes returns about how much memory the subscriber takes without its filter, and not less.
-func (s *Subscriber) bytes() int {
-	const fields = 300
-	n := fields + len(s.ID)
-	for _, t := range s.EventTypes {
-		n += 16 + len(t) + 8 // the allocator rounds up
-	}
-	return n
 }

@@ -17,16 +17,15 @@ import (
 var ErrErased = errors.New("the event was erased")
 
 // storeAndSend stores the events, sends the tasks and returns the results.
-func (a *Acceptor) storeAndSend(ctx context.Context, known listing, posts []post) []Result {
+func (a *Acceptor) storeAndSend(ctx context.Context, known *listing, posts []post) []Result {
 	events := byEvent(posts)
 	a.giveNumbers(ctx, events)
 	parallel.Each(len(events), concurrentWrites, func(i int) error {
 		a.storeInOrder(ctx, events[i])
 		return nil // each post holds its own error
 	})
-	coalescing := known.coalescing()
-	a.sendTasks(ctx, posts, coalescing, false)
-	a.sendTasks(ctx, posts, coalescing, true)
+	a.sendTasks(ctx, known, posts, false)
+	a.sendTasks(ctx, known, posts, true)
 	results := make([]Result, 0, len(posts))
 	for _, p := range posts {
 		result := Result{Err: p.err}
@@ -115,7 +114,7 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 
 // sendTasks sends the tasks of new events at once, or, after healDelay, the tasks of
 // duplicates that may be missing.
-func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[hook.EndpointID]hook.Coalescing, duplicates bool) {
+func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, duplicates bool) {
 	now := a.Now()
 	earliest := now
 	if duplicates {
@@ -142,8 +141,8 @@ func (a *Acceptor) sendTasks(ctx context.Context, posts []post, coalescing map[h
 				continue
 			}
 			to := arrival{queue: hook.QueueLive, at: earliest}
-			if e, ok := coalescing[target.Endpoint]; ok && !p.event.ID.IsTest() {
-				to = coalesced(e, p.event, earliest)
+			if c := known.coalesce(target.Endpoint); c.On() && !p.event.ID.IsTest() {
+				to = coalesced(c, p.event, earliest)
 			}
 			sendings = to.add(sendings, d.NextTask(), p)
 		}
