@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
@@ -24,8 +25,8 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 	var it tenantItem
 	var rows []map[string]types.AttributeValue
 	torn, err := s.untorn(ctx, func() (err error) {
-		if rows, err = s.listItems(ctx, tenantPartition(tenant), endpointPrefix); err != nil {
-			return translate(err, op)
+		if rows, err = s.endpointRows(ctx, tenant, op); err != nil {
+			return err
 		}
 		if it, err = s.tenant(ctx, tenant); err != nil {
 			return err
@@ -42,6 +43,26 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 		return s.relist(ctx, tenant, rows, op)
 	}
 	return ingest.Listing{Mark: it.mark(), Limits: it.Limits, Endpoints: s.subscribers(ctx, rows), Torn: torn}, nil
+}
+
+// maxRowPages bounds the pages of 1 MB that a list of endpoints takes, and so the memory of a process that
+// reads it. hook.DefaultEndpoints take 9 pages at most.
+const maxRowPages = 10
+
+// endpointRows reads the rows of the tenant's list. More than maxRowPages are CodeForbidden.
+func (s *Store) endpointRows(ctx context.Context, tenant hook.TenantID, op string) (rows []map[string]types.AttributeValue, err error) {
+	pages := dynamodb.NewQueryPaginator(s.db, s.sorted(tenantPartition(tenant), endpointPrefix))
+	for n := 0; pages.HasMorePages(); n++ {
+		if n == maxRowPages {
+			return nil, fmt.Errorf("%s: %w", op, hook.OverLimit(fmt.Sprintf("the event types and filters of the tenant's endpoints take more than %d MB", maxRowPages)))
+		}
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, translate(err, op)
+		}
+		rows = append(rows, page.Items...)
+	}
+	return rows, nil
 }
 
 // Changes reads the tenant, and makes a batch read of the rows that changed.

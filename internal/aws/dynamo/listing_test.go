@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -68,5 +69,35 @@ func TestListing_afterAnOlderBuild(t *testing.T) {
 		if !complete || err != nil || len(c.Changed) > 0 {
 			t.Errorf("Changes() since the listing = %+v, %t, %v; want none", c, complete, err)
 		}
+	}
+}
+
+// A process that posts has little memory, so the list that it reads is bounded: by size, as a tenant with
+// 500 endpoints always fits.
+func TestListing_bounded(t *testing.T) {
+	t.Parallel()
+
+	s := memory.NewStore()
+	if err := s.SetTenantLimits(t.Context(), "acme", hook.TenantLimits{Endpoints: hook.MaxEndpointsPerTenant}); err != nil {
+		t.Fatal(err)
+	}
+	types := make([]string, hook.MaxEventTypes)
+	for n := range types {
+		types[n] = fmt.Sprintf("%0128d", n)
+	}
+	for n := range 640 {
+		if n == hook.DefaultEndpoints {
+			if l, err := s.Listing(t.Context(), "acme"); err != nil || len(l.Endpoints) != n {
+				t.Errorf("Listing() of the %d largest endpoints = %d, %v; want all", n, len(l.Endpoints), err)
+			}
+		}
+		id := hook.NewEndpointID()
+		e := hook.Endpoint{ID: id, Tenant: "acme", URL: string(id), EventTypes: types, Filter: make([]byte, 4096), Status: hook.StatusActive}
+		if err := s.CreateEndpoint(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l, err := s.Listing(t.Context(), "acme"); hook.CodeOf(err) != hook.CodeForbidden {
+		t.Errorf("Listing() of the 640 largest endpoints = %d, %v; want forbidden", len(l.Endpoints), err)
 	}
 }
