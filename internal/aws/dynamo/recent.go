@@ -50,7 +50,7 @@ func (c codec) pack(attempts []hook.Attempt) []byte {
 	if len(attempts) == 0 {
 		return nil
 	}
-	list, _ := encode(attempts).(*types.AttributeValueMemberL) //nolint:errcheck // a slice is a list
+	list, _ := encode(attempts).(*types.AttributeValueMemberL) // a slice is a list
 	unordered, _ := attributevalue.MarshalListJSON(list.Value) // of strings, numbers, maps and lists
 	var value any
 	_ = json.Unmarshal(unordered, &value)
