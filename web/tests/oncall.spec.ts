@@ -18,7 +18,7 @@ const test = base.extend<{ backend: Backend }>({
       dev.kill('SIGTERM')
       await once(dev, 'exit')
     },
-    { timeout: 400_000 },
+    { scope: 'test', timeout: 400_000 },
   ],
 })
 
