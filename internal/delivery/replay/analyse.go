@@ -51,7 +51,7 @@ func (r *Replayer) Analyse(ctx context.Context, tenant hook.TenantID, period tim
 				return false
 			}
 			if f.matches(d) {
-				analyzer.Add(deadletter.LetterOf(d))
+				analyzer.Add(d)
 				a.Total++
 			}
 			return true

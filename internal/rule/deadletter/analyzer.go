@@ -56,12 +56,12 @@ type evidence struct {
 	slots           tally[int64]
 }
 
-// Add adds one dead letter. The order of the dead letters matters only if a group exceeds maxErrors,
+// Add adds one dead delivery. The order of the dead letters matters only if a group exceeds maxErrors,
 // maxReasons or maxSlots.
-func (a *Analyzer) Add(l Letter) {
-	k := key{endpoint: l.Endpoint, class: l.Class, status: l.Status}
-	if l.Class == 0 {
-		k.reason = l.Reason
+func (a *Analyzer) Add(d hook.Delivery) {
+	k := key{endpoint: d.ID.Endpoint, class: d.Last.Class, status: d.Last.Status}
+	if k.class == 0 {
+		k.reason = d.Reason
 	}
 	e, ok := a.groups[k]
 	if !ok {
@@ -69,28 +69,29 @@ func (a *Analyzer) Add(l Letter) {
 			a.groups = map[key]*evidence{}
 		}
 		e = &evidence{
-			first: l.DiedAt, last: l.DiedAt,
+			first: d.UpdatedAt, last: d.UpdatedAt,
 			reasons: tally[hook.Reason]{}, errors: tally[string]{}, slots: tally[int64]{},
 		}
 		a.groups[k] = e
 	}
-	e.add(l)
+	e.add(d)
 }
 
-func (e *evidence) add(l Letter) {
+func (e *evidence) add(d hook.Delivery) {
+	died := d.UpdatedAt
 	e.count++
-	e.attempts += l.Attempts
-	if l.DiedAt.Before(e.first) {
-		e.first = l.DiedAt
+	e.attempts += d.Attempts
+	if died.Before(e.first) {
+		e.first = died
 	}
-	if l.DiedAt.After(e.last) {
-		e.last = l.DiedAt
+	if died.After(e.last) {
+		e.last = died
 	}
-	e.reasons.add(l.Reason, maxReasons)
-	if l.Error != "" {
-		e.errors.add(l.Error, maxErrors)
+	e.reasons.add(d.Reason, maxReasons)
+	if d.Last.Error != "" {
+		e.errors.add(d.Last.Error, maxErrors)
 	}
-	e.slots.add(l.DiedAt.Unix()/int64(slot.Seconds()), maxSlots)
+	e.slots.add(died.Unix()/int64(slot.Seconds()), maxSlots)
 }
 
 // Groups returns the groups, largest first, and groups of equal size by endpoint,
@@ -124,7 +125,6 @@ func (e *evidence) group(k key) Group {
 		MeanAttempts: float64(e.attempts) / float64(e.count),
 		Error:        e.errors.most(),
 	}
-	g.Pattern = recognize(g, densest(e.slots, int64(clusterWindow/slot)))
-	g.Suggestion = suggest(g)
+	g.Pattern, g.Suggestion = recognize(g, densest(e.slots, int64(clusterWindow/slot)))
 	return g
 }

@@ -23,9 +23,27 @@ const (
 // noon is the time of the first deaths and the start of a slot.
 func noon() time.Time { return time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC) }
 
+// letter is a dead delivery.
+type letter struct {
+	Endpoint hook.EndpointID
+	Reason   hook.Reason
+	Class    hook.Class
+	Status   int
+	Error    string
+	Attempts int
+	DiedAt   time.Time
+}
+
+func (l letter) delivery() hook.Delivery {
+	return hook.Delivery{
+		ID: hook.DeliveryID{Endpoint: l.Endpoint}, State: hook.StateDead, Reason: l.Reason, Attempts: l.Attempts, UpdatedAt: l.DiedAt,
+		Last: hook.Outcome{Class: l.Class, Status: l.Status, Error: l.Error},
+	}
+}
+
 // letters returns n copies of the dead letter, with deaths from noon on, one per step.
-func letters(n int, step time.Duration, l deadletter.Letter) []deadletter.Letter {
-	all := make([]deadletter.Letter, n)
+func letters(n int, step time.Duration, l letter) []letter {
+	all := make([]letter, n)
 	for i := range all {
 		all[i] = l
 		all[i].DiedAt = noon().Add(time.Duration(i) * step)
@@ -33,37 +51,37 @@ func letters(n int, step time.Duration, l deadletter.Letter) []deadletter.Letter
 	return all
 }
 
-func groups(letters ...deadletter.Letter) []deadletter.Group {
+func groups(letters ...letter) []deadletter.Group {
 	var a deadletter.Analyzer
 	for _, l := range letters {
-		a.Add(l)
+		a.Add(l.delivery())
 	}
 	return a.Groups()
 }
 
 // seeded returns 37 dead letters of three endpoints.
-func seeded() []deadletter.Letter {
-	var all []deadletter.Letter
-	all = append(all, letters(12, 4*time.Minute, deadletter.Letter{
+func seeded() []letter {
+	var all []letter
+	all = append(all, letters(12, 4*time.Minute, letter{
 		Endpoint: shop, Reason: hook.ReasonExhausted, Class: hook.ClassUnavailable, Status: 503, Error: "The endpoint answered 503 Service Unavailable.", Attempts: 7,
 	})...)
-	all = append(all, letters(8, time.Second, deadletter.Letter{
+	all = append(all, letters(8, time.Second, letter{
 		Endpoint: billing, Reason: hook.ReasonRejected, Class: hook.ClassRefused, Status: 401, Error: "The endpoint answered 401 Unauthorized.", Attempts: 1,
 	})...)
-	all = append(all, letters(1, 0, deadletter.Letter{
+	all = append(all, letters(1, 0, letter{
 		Endpoint: billing, Reason: hook.ReasonRejected, Class: hook.ClassRefused, Status: 401, Error: "The endpoint answered 401 Unauthorized.", Attempts: 4,
 	})...)
-	all = append(all, letters(4, 5*time.Hour, deadletter.Letter{
+	all = append(all, letters(4, 5*time.Hour, letter{
 		Endpoint: crm, Reason: hook.ReasonExhausted, Class: hook.ClassTLS, Error: "The certificate has expired or is not valid yet.", Attempts: 7,
 	})...)
-	all = append(all, letters(3, 7*time.Hour, deadletter.Letter{
+	all = append(all, letters(3, 7*time.Hour, letter{
 		Endpoint: crm, Reason: hook.ReasonExpired, Class: hook.ClassTLS, Error: "The certificate is for another host name.", Attempts: 5,
 	})...)
-	all = append(all, letters(4, time.Hour, deadletter.Letter{Endpoint: shop, Reason: hook.ReasonExpired})...)
-	all = append(all, letters(4, time.Hour, deadletter.Letter{
+	all = append(all, letters(4, time.Hour, letter{Endpoint: shop, Reason: hook.ReasonExpired})...)
+	all = append(all, letters(4, time.Hour, letter{
 		Endpoint: shop, Reason: hook.ReasonExhausted, Class: hook.ClassTimeout, Error: "The endpoint did not answer in time.", Attempts: 7,
 	})...)
-	return append(all, letters(1, 0, deadletter.Letter{
+	return append(all, letters(1, 0, letter{
 		Endpoint: shop, Reason: hook.ReasonExhausted, Class: hook.ClassUnavailable, Status: 500, Error: "The endpoint answered 500 Internal Server Error.", Attempts: 7,
 	})...)
 }
@@ -117,27 +135,27 @@ func TestAnalyzer_empty(t *testing.T) {
 func TestAnalyzer_order(t *testing.T) {
 	t.Parallel()
 
-	letter := func(endpoint hook.EndpointID, class hook.Class, status int, reason hook.Reason) deadletter.Letter {
-		return deadletter.Letter{Endpoint: endpoint, Class: class, Status: status, Reason: reason, DiedAt: noon()}
+	of := func(endpoint hook.EndpointID, class hook.Class, status int, reason hook.Reason) letter {
+		return letter{Endpoint: endpoint, Class: class, Status: status, Reason: reason, DiedAt: noon()}
 	}
-	want := []deadletter.Letter{ // groups of equal size: by endpoint, class, status, reason
-		letter(shop, 0, 0, hook.ReasonExpired),
-		letter(shop, 0, 0, hook.ReasonRejected),
-		letter(shop, hook.ClassUnavailable, 500, hook.ReasonExhausted),
-		letter(shop, hook.ClassUnavailable, 503, hook.ReasonExhausted),
-		letter(shop, hook.ClassThrottled, 429, hook.ReasonExhausted),
-		letter(billing, hook.ClassUnavailable, 500, hook.ReasonExhausted),
+	want := []letter{ // groups of equal size: by endpoint, class, status, reason
+		of(shop, 0, 0, hook.ReasonExpired),
+		of(shop, 0, 0, hook.ReasonRejected),
+		of(shop, hook.ClassUnavailable, 500, hook.ReasonExhausted),
+		of(shop, hook.ClassUnavailable, 503, hook.ReasonExhausted),
+		of(shop, hook.ClassThrottled, 429, hook.ReasonExhausted),
+		of(billing, hook.ClassUnavailable, 500, hook.ReasonExhausted),
 	}
-	more := letter(crm, hook.ClassGone, 410, hook.ReasonGone)
+	more := of(crm, hook.ClassGone, 410, hook.ReasonGone)
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
-		mixed := append([]deadletter.Letter{more, more}, want...)
+		mixed := append([]letter{more, more}, want...)
 		r.Shuffle(len(mixed), func(i, j int) { mixed[i], mixed[j] = mixed[j], mixed[i] })
-		var got []deadletter.Letter
+		var got []letter
 		for _, g := range groups(mixed...) {
-			got = append(got, letter(g.Endpoint, g.Class, g.Status, g.Reason))
+			got = append(got, of(g.Endpoint, g.Class, g.Status, g.Reason))
 		}
-		if diff := cmp.Diff(append([]deadletter.Letter{more}, want...), got); diff != "" {
+		if diff := cmp.Diff(append([]letter{more}, want...), got); diff != "" {
 			t.Fatalf("Groups() is in another order (-want +got):\n%s", diff)
 		}
 	}
@@ -159,7 +177,7 @@ func TestAnalyzer_reasonsShareAGroupOnceAttempted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			l := deadletter.Letter{Endpoint: shop, Class: hook.ClassTimeout, Attempts: 3, Reason: hook.ReasonExhausted}
+			l := letter{Endpoint: shop, Class: hook.ClassTimeout, Attempts: 3, Reason: hook.ReasonExhausted}
 			all := letters(tt.exhausted, time.Hour, l)
 			l.Reason = hook.ReasonExpired
 			all = append(all, letters(tt.expired, time.Hour, l)...)
@@ -178,9 +196,9 @@ func TestAnalyzer_keepsFrequentValues(t *testing.T) {
 
 	const n = 20_000
 	r := rand.New(rand.NewPCG(5, 6))
-	all := make([]deadletter.Letter, n)
+	all := make([]letter, n)
 	for i := range all {
-		all[i] = deadletter.Letter{Endpoint: shop, Class: hook.ClassReset, Reason: hook.ReasonExhausted, Error: fmt.Sprint("error ", i), DiedAt: noon().Add(time.Duration(i-n) * time.Hour)}
+		all[i] = letter{Endpoint: shop, Class: hook.ClassReset, Reason: hook.ReasonExhausted, Error: fmt.Sprint("error ", i), DiedAt: noon().Add(time.Duration(i-n) * time.Hour)}
 		if i >= n*95/100 { // 5 % is more than 1/33, the possible loss of a count
 			all[i].Error = "The connection broke."
 		}
@@ -205,49 +223,12 @@ func TestAnalyzer_keepsFrequentValues(t *testing.T) {
 	}
 }
 
-func TestLetterOf(t *testing.T) {
-	t.Parallel()
-
-	id := hook.DeliveryID{Event: hook.KeyedEventID("acme", "order-1"), Endpoint: shop, Generation: 2}
-	tests := []struct {
-		name string
-		in   hook.Delivery
-		want deadletter.Letter
-	}{
-		{
-			name: "a delivery that used up its attempts",
-			in: hook.Delivery{
-				ID: id, State: hook.StateDead, Reason: hook.ReasonExhausted, Attempts: 7, CreatedAt: noon(), UpdatedAt: noon().Add(time.Hour),
-				Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Error: "The endpoint answered 503 Service Unavailable.", URL: "https://example.com/"},
-			},
-			want: deadletter.Letter{
-				Endpoint: shop, Reason: hook.ReasonExhausted, Class: hook.ClassUnavailable, Status: 503,
-				Error: "The endpoint answered 503 Service Unavailable.", Attempts: 7, DiedAt: noon().Add(time.Hour),
-			},
-		},
-		{
-			name: "a delivery that expired while it was parked",
-			in:   hook.Delivery{ID: id, State: hook.StateDead, Reason: hook.ReasonExpired, CreatedAt: noon(), UpdatedAt: noon().Add(72 * time.Hour)},
-			want: deadletter.Letter{Endpoint: shop, Reason: hook.ReasonExpired, DiedAt: noon().Add(72 * time.Hour)},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			if diff := cmp.Diff(tt.want, deadletter.LetterOf(tt.in)); diff != "" {
-				t.Errorf("LetterOf(%s) differs (-want +got):\n%s", tt.in.ID, diff)
-			}
-		})
-	}
-}
-
 func ExampleAnalyzer() {
 	var a deadletter.Analyzer
 	for range 8 {
-		a.Add(deadletter.Letter{
-			Endpoint: "ep_0123456789abcdef", Reason: hook.ReasonRejected, Class: hook.ClassRefused, Status: 401,
-			Error: "The endpoint answered 401 Unauthorized.", Attempts: 1, DiedAt: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC),
+		a.Add(hook.Delivery{
+			ID: hook.DeliveryID{Endpoint: "ep_0123456789abcdef"}, Reason: hook.ReasonRejected, Attempts: 1, UpdatedAt: time.Date(2026, time.March, 2, 12, 0, 0, 0, time.UTC),
+			Last: hook.Outcome{Class: hook.ClassRefused, Status: 401, Error: "The endpoint answered 401 Unauthorized."},
 		})
 	}
 	for _, g := range a.Groups() {

@@ -23,7 +23,7 @@ func FuzzAnalyzer(f *testing.F) {
 		var a deadletter.Analyzer
 		counts, attempts := map[hook.EndpointID]int{}, map[hook.EndpointID]int{}
 		for ; len(data) >= 8; data = data[8:] {
-			l := deadletter.Letter{
+			l := letter{
 				Endpoint: []hook.EndpointID{shop, billing, crm}[data[0]%3],
 				Class:    hook.Class(data[1] % 16),
 				Status:   400 + int(data[2]),
@@ -32,7 +32,7 @@ func FuzzAnalyzer(f *testing.F) {
 				Attempts: int(data[5]),
 				DiedAt:   time.Unix(start, 0).Add(time.Duration(int(data[6])<<8+int(data[7])) * time.Minute),
 			}
-			a.Add(l)
+			a.Add(l.delivery())
 			counts[l.Endpoint]++
 			attempts[l.Endpoint] += l.Attempts
 		}

@@ -2,6 +2,7 @@ package deadletter
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -42,50 +43,112 @@ func (p Pattern) String() string {
 	}.Of(p)
 }
 
-// recognize returns the pattern of a group. inHour is the largest number of dead letters within one hour.
-func recognize(g Group, inHour int) Pattern {
-	clustered := inHour*100 >= g.Count*clusterPercent
-	switch g.Class {
-	case hook.ClassGone:
-		return PatternGone
-	case hook.ClassTLS:
-		return PatternTLS
-	case hook.ClassBlocked:
-		return PatternBlocked
-	case hook.ClassRedirect:
-		return PatternRedirect
-	case hook.ClassThrottled:
-		return PatternThrottled
-	case hook.ClassRefused:
-		if g.Status == http.StatusUnauthorized || g.Status == http.StatusForbidden {
-			return PatternCredentials
-		}
-		return PatternRefused
-	case hook.ClassDNS, hook.ClassConnect:
-		return failing(g, clustered, PatternDown)
-	case hook.ClassReset, hook.ClassTimeout, hook.ClassUnavailable:
-		return failing(g, clustered, PatternTrickle)
-	case hook.ClassTransformation:
-		return PatternTransformation
-	case hook.ClassToken:
-		return PatternCredentials
-	case hook.ClassDelivered:
-		return 0
-	}
-	if g.Class == 0 && g.Reason == hook.ReasonExpired {
-		return PatternExpired
-	}
-	return 0
+// unrecognized is the suggestion without a pattern.
+const unrecognized = "No rule matches this pattern: inspect the attempts of these deliveries."
+
+// row is a row of the table in the package comment. A zero field is no condition.
+type row struct {
+	classes    []hook.Class
+	statuses   []int
+	clustered  bool        // at least clusterPercent of the letters died within clusterWindow
+	reason     hook.Reason // of most letters
+	pattern    Pattern
+	suggestion string // to the owner: the cause, and the API field to change
 }
 
-// failing returns the pattern of transient failures. fallback applies to a group
-// without a cluster and without a majority of expired deliveries.
-func failing(g Group, clustered bool, fallback Pattern) Pattern {
-	switch {
-	case clustered:
-		return PatternOutage
-	case g.Reason == hook.ReasonExpired:
-		return PatternExpired
+// The rows of the table in the package comment.
+//
+//nolint:gochecknoglobals // a table
+var (
+	transient = []hook.Class{hook.ClassDNS, hook.ClassConnect, hook.ClassReset, hook.ClassTimeout, hook.ClassUnavailable}
+	rows      = []row{
+		{
+			classes: []hook.Class{0}, reason: hook.ReasonExpired, pattern: PatternExpired,
+			suggestion: "These had no attempt: they waited, parked or behind rate_per_second, for longer than max_age. " +
+				"Resume or enable the endpoint, or raise max_age; then replay them.",
+		},
+		{
+			classes: []hook.Class{hook.ClassGone}, pattern: PatternGone,
+			suggestion: "The endpoint answered 410 Gone and was disabled. If it moved, set url, enable it and replay these; if not, delete it.",
+		},
+		{
+			classes: []hook.Class{hook.ClassTLS}, pattern: PatternTLS,
+			suggestion: "The endpoint's certificate cannot be verified, or there is no common TLS version. " +
+				"Renew or complete the certificate for the host in url, offer TLS 1.2 or newer, and replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassBlocked}, pattern: PatternBlocked,
+			suggestion: "The URL leads to a forbidden address or port, such as a private address. Set url to a public host, then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassRedirect}, pattern: PatternRedirect,
+			suggestion: "The endpoint answers with a redirect, and Surehook does not follow this redirect. Set url to the target of the redirect, then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassRefused}, statuses: []int{http.StatusUnauthorized, http.StatusForbidden}, pattern: PatternCredentials,
+			suggestion: "The endpoint does not accept the sender: its credentials were probably rotated. " +
+				"Correct the credentials in auth or headers, or rotate the secret and hand it over; then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassToken}, pattern: PatternCredentials,
+			suggestion: "The token endpoint of auth gives no access token, or AWS denies the role of destination. The errors of the attempts name the answer. " +
+				"Correct token_url, client_id, client_secret, scope or audience in auth, or the role and the policies; then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassRefused}, pattern: PatternRefused,
+			suggestion: "The endpoint refuses the requests: its contract has probably changed. " +
+				"Compare an event with the contract of the receiver and correct url or event_types; then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassThrottled}, pattern: PatternThrottled,
+			suggestion: "The endpoint receives more requests than it accepts. Lower rate_per_second to its limit, or raise max_age and the attempts of retry; then replay these.",
+		},
+		{
+			classes: transient, clustered: true, reason: hook.ReasonExpired, pattern: PatternOutage,
+			suggestion: "At least 80 % of the deaths are within one hour: the endpoint was down until the deliveries were older than its max_age. " +
+				"Replay these once it answers again, and raise max_age to outlast the next outage.",
+		},
+		{
+			classes: transient, clustered: true, pattern: PatternOutage,
+			suggestion: "At least 80 % of the deaths are within one hour: the endpoint was down for longer than its retry policy lasts. " +
+				"Replay these once it answers again, and give retry more attempts or longer delays to outlast the next outage.",
+		},
+		{
+			classes: transient, reason: hook.ReasonExpired, pattern: PatternExpired,
+			suggestion: "These were older than max_age before their retries were over. " +
+				"Raise max_age above what the retry policy and the longest outage or pause take together, then replay them.",
+		},
+		{
+			classes: []hook.Class{hook.ClassDNS, hook.ClassConnect}, pattern: PatternDown,
+			suggestion: "The endpoint cannot be reached, and not in one outage only. " +
+				"Check the host and port in url and that the receiver runs, or pause the endpoint until it does; then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassTimeout}, pattern: PatternTrickle,
+			suggestion: "The endpoint is too slow now and then: let it answer first and work later. " +
+				"Give retry more attempts, and lower timeout so that a stuck attempt ends sooner; then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassReset, hook.ClassUnavailable}, pattern: PatternTrickle,
+			suggestion: "The endpoint fails now and then, and not in one outage. Give retry more attempts or longer delays, then replay these.",
+		},
+		{
+			classes: []hook.Class{hook.ClassTransformation}, pattern: PatternTransformation,
+			suggestion: "The endpoint's transformation cannot shape these events. The errors of the attempts name the problem. " +
+				"Correct transformation, try it with a preview of one of these events, and replay them.",
+		},
 	}
-	return fallback
+)
+
+// recognize returns the pattern and the suggestion of the first row that applies to the group. inHour
+// is the largest number of dead letters within one hour.
+func recognize(g Group, inHour int) (Pattern, string) {
+	clustered := inHour*100 >= g.Count*clusterPercent
+	for _, r := range rows {
+		if slices.Contains(r.classes, g.Class) && (r.statuses == nil || slices.Contains(r.statuses, g.Status)) &&
+			(clustered || !r.clustered) && (r.reason == "" || r.reason == g.Reason) {
+			return r.pattern, r.suggestion
+		}
+	}
+	return 0, unrecognized
 }

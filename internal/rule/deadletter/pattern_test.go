@@ -11,8 +11,8 @@ import (
 )
 
 // at returns dead letters with deaths at the given times after noon.
-func at(l deadletter.Letter, after ...time.Duration) []deadletter.Letter {
-	var all []deadletter.Letter
+func at(l letter, after ...time.Duration) []letter {
+	var all []letter
 	for _, d := range after {
 		l.DiedAt = noon().Add(d)
 		all = append(all, l)
@@ -24,8 +24,8 @@ func TestPattern(t *testing.T) {
 	t.Parallel()
 
 	const m, h = time.Minute, time.Hour
-	of := func(class hook.Class, status int, reason hook.Reason) deadletter.Letter {
-		return deadletter.Letter{Endpoint: shop, Class: class, Status: status, Reason: reason, Attempts: 1}
+	of := func(class hook.Class, status int, reason hook.Reason) letter {
+		return letter{Endpoint: shop, Class: class, Status: status, Reason: reason, Attempts: 1}
 	}
 	down := of(hook.ClassUnavailable, 503, hook.ReasonExhausted)
 	late := of(hook.ClassUnavailable, 503, hook.ReasonExpired)
@@ -33,7 +33,7 @@ func TestPattern(t *testing.T) {
 
 	tests := []struct {
 		name    string
-		letters []deadletter.Letter
+		letters []letter
 		want    deadletter.Pattern
 		fields  string // fields named by the suggestion
 	}{
