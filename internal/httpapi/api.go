@@ -198,8 +198,8 @@ func job(do func(context.Context, *call, hook.JobID) (reply, error)) action {
 
 func eventRoutes(h *events) []route {
 	return []route{
-		{Route{Method: http.MethodPost, Path: eventsPath, Scope: hook.ScopeEventsWrite}, h.post},
-		{Route{Method: http.MethodPost, Path: eventsPath + "/batch", Scope: hook.ScopeEventsWrite}, h.postBatch},
+		{Route{Method: http.MethodPost, Path: eventsPath, Scope: hook.ScopeEventsWrite}, withForm(maxEventBody, h.post)},
+		{Route{Method: http.MethodPost, Path: eventsPath + "/batch", Scope: hook.ScopeEventsWrite}, withBody(hook.MaxBatchBytes, h.postBatch)},
 	}
 }
 
@@ -211,11 +211,11 @@ func replayRoutes(h *replays) []route {
 		return route{Route{Method: http.MethodPost, Path: path, Scope: hook.ScopeReplay, Change: name}, do}
 	}
 	return []route{
-		change(deliveryPath+"/replay", "delivery.replay", h.replayDelivery),
-		change(deliveryPath+"/discard", "delivery.discard", h.discardDelivery),
-		change(deliveryPath+"/cancel", "delivery.cancel", h.cancelDelivery),
-		change(eventPath+"/replay", "event.replay", h.replayEvent),
-		change(replaysPath, "replay.start", h.startJob),
+		change(deliveryPath+"/replay", "delivery.replay", withOptionalBody(h.replayDelivery)),
+		change(deliveryPath+"/discard", "delivery.discard", withBody(maxBody, h.discardDelivery)),
+		change(deliveryPath+"/cancel", "delivery.cancel", withOptionalBody(h.cancelDelivery)),
+		change(eventPath+"/replay", "event.replay", withOptionalBody(h.replayEvent)),
+		change(replaysPath, "replay.start", withForm(maxBody, h.startJob)),
 		read(replaysPath, h.listJobs),
 		read(replayPath, job(h.getJob)),
 		change(replayPath+"/cancel", "replay.cancel", job(begun(h.cancelJob))),
@@ -237,14 +237,14 @@ func manageRoutes(h *manage) []route {
 		return route{Route{Method: method, Path: path, Scope: hook.ScopeAdmin, AllTenants: true, Change: change}, do}
 	}
 	return []route{
-		write(http.MethodPost, endpointsPath, "endpoint.create", h.createEndpoint),
+		write(http.MethodPost, endpointsPath, "endpoint.create", withForm(maxBody, h.createEndpoint)),
 		read(endpointsPath, h.listEndpoints),
 		read(endpointPath, h.endpointStatus((*endpoint.Admin).Status)),
-		write(http.MethodPatch, endpointPath, "endpoint.change", h.changeEndpoint),
+		write(http.MethodPatch, endpointPath, "endpoint.change", withForm(maxBody, h.changeEndpoint)),
 		write(http.MethodDelete, endpointPath, "endpoint.delete", h.deleteEndpoint),
-		write(http.MethodPost, endpointPath+"/rotate-secret", "endpoint.rotate_secret", h.rotateSecret),
+		write(http.MethodPost, endpointPath+"/rotate-secret", "endpoint.rotate_secret", withOptionalBody(h.rotateSecret)),
 		write(http.MethodPost, endpointPath+"/end-overlap", "endpoint.end_overlap", h.setStatus((*endpoint.Admin).EndOverlap)),
-		write(http.MethodPost, endpointPath+"/test", "endpoint.test", h.testEndpoint),
+		write(http.MethodPost, endpointPath+"/test", "endpoint.test", withOptionalBody(h.testEndpoint)),
 		write(http.MethodPost, endpointPath+"/pause", "endpoint.pause", h.setStatus((*endpoint.Admin).Pause)),
 		write(http.MethodPost, endpointPath+"/resume", "endpoint.resume", h.setStatus((*endpoint.Admin).Resume)),
 		write(http.MethodPost, endpointPath+"/enable", "endpoint.enable", h.setStatus((*endpoint.Admin).Enable)),
@@ -269,26 +269,26 @@ func manageRoutes(h *manage) []route {
 		read(egressPath, h.getEgress),
 		read(tenantPath+searchPath, h.search),
 		{Route{Method: http.MethodGet, Path: "/v1" + searchPath, Scope: hook.ScopeRead, AllTenants: true}, h.search},
-		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, h.previewEndpoint},
+		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, withForm(maxEventBody, h.previewEndpoint)},
 		{Route{Method: http.MethodGet, Path: tenantsPath, Scope: hook.ScopeTenantsRead, AllTenants: true}, h.listTenants},
 		read(limitsPath, h.getTenantLimits),
-		admin(http.MethodPut, limitsPath, limitsActions+"set", h.putTenantLimits),
+		admin(http.MethodPut, limitsPath, limitsActions+"set", withForm(maxBody, h.putTenantLimits)),
 		admin(http.MethodDelete, limitsPath, limitsActions+"delete", h.deleteTenantLimits),
-		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, h.createPortalLink},
+		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, withOptionalBody(h.createPortalLink)},
 		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: endLinkAction}, named("key", hook.ParseKeyID, begun(h.endLink))},
-		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, h.openPortalSession},
+		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, withBody(maxCodeBody, h.openPortalSession)},
 		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, NoPerson: true, Change: "portal_session.end"}, h.endPortalSession},
 		admin(http.MethodGet, healthPath, "", h.getHealth),
 		read(documentJSON, h.documentWithTypes),
 		read(eventTypesPath, h.listEventTypes),
 		read(eventTypePath, h.getEventType),
-		admin(http.MethodPut, eventTypePath, "event_type.set", h.putEventType),
+		admin(http.MethodPut, eventTypePath, "event_type.set", withForm(maxBody, h.putEventType)),
 		admin(http.MethodDelete, eventTypePath, "event_type.delete", h.deleteEventType),
 		admin(http.MethodGet, "/v1"+statsPath, "", h.getPipelineStats),
 		admin(http.MethodGet, rejectsPath, "", h.listRejects),
 		admin(http.MethodPost, rejectsPath+"/redrive", "rejects.redrive", h.redriveRejects),
 		{Route{Method: http.MethodGet, Path: callerPath, Own: true}, h.getCaller},
-		{Route{Method: http.MethodPost, Path: keysPath, Scope: hook.ScopeAdmin, AllTenants: true, NoPerson: true, Change: "key.create"}, h.createKey},
+		{Route{Method: http.MethodPost, Path: keysPath, Scope: hook.ScopeAdmin, AllTenants: true, NoPerson: true, Change: "key.create"}, withForm(maxBody, h.createKey)},
 		admin(http.MethodGet, keysPath, "", h.listKeys),
 		admin(http.MethodDelete, keyPath, "key.revoke", named("key", hook.ParseKeyID, begun(h.revokeKey))),
 		{Route{Method: http.MethodGet, Path: tenantPath + auditPath, Scope: hook.ScopeAudit}, h.listChanges},

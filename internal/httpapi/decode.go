@@ -2,7 +2,7 @@ package httpapi
 
 import (
 	"bytes"
-	"cmp"
+	"context"
 	"encoding"
 	"errors"
 	"fmt"
@@ -31,33 +31,47 @@ const (
 // decoding stops at the first malformed field.
 const maxWrong = 20
 
-// decode decodes the request's body, a JSON object, into v. Unknown and repeated names, null
-// instead of a value, text after the object and invalid UTF-8 are errors. The error names all
-// wrong fields.
-func decode(c *call, limit int64, v any) error {
-	wrong, err := decodeForm(c, limit, v)
-	return cmp.Or(err, wrong.err())
+// withForm returns an action on a request body of at most limit bytes, a JSON object. Unknown and
+// repeated names, null instead of a value, text after the object and invalid UTF-8 are wrong. do gets
+// all wrong fields, which are absent in the body, and must refuse the request with these and those that
+// its own checks find.
+func withForm[B any](limit int64, do func(context.Context, *call, B, fieldErrors) (reply, error)) action {
+	return onBody(limit, false, do)
 }
 
-// decodeForm is decode for a caller that makes further checks: malformed fields are returned
-// instead of an error, and are absent in v. The caller must refuse the request with these fields
-// and those that its own checks find.
-func decodeForm(c *call, limit int64, v any) (fieldErrors, error) {
-	body, err := read(c, limit)
-	if err != nil {
-		return nil, err
-	}
-	return unmarshal(body, v)
+// withBody is withForm for an action that makes no further checks: the response names all wrong fields.
+func withBody[B any](limit int64, do func(context.Context, *call, B) (reply, error)) action {
+	return onBody(limit, false, right(do))
 }
 
-// decodeOptional is decode for an optional body of at most maxBody bytes.
-func decodeOptional(c *call, v any) error {
-	body, err := read(c, maxBody)
-	if err != nil || len(body) == 0 {
-		return err
+// withOptionalBody is withBody for a body of at most maxBody bytes that may be absent.
+func withOptionalBody[B any](do func(context.Context, *call, B) (reply, error)) action {
+	return onBody(maxBody, true, right(do))
+}
+
+func onBody[B any](limit int64, optional bool, do func(context.Context, *call, B, fieldErrors) (reply, error)) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		var body B
+		var wrong fieldErrors
+		text, err := read(c, limit)
+		if err == nil && (len(text) > 0 || !optional) {
+			wrong, err = unmarshal(text, &body)
+		}
+		if err != nil {
+			return reply{}, err
+		}
+		return do(ctx, c, body, wrong)
 	}
-	wrong, err := unmarshal(body, v)
-	return cmp.Or(err, wrong.err())
+}
+
+// right calls do unless fields are wrong.
+func right[B any](do func(context.Context, *call, B) (reply, error)) func(context.Context, *call, B, fieldErrors) (reply, error) {
+	return func(ctx context.Context, c *call, body B, wrong fieldErrors) (reply, error) {
+		if err := wrong.err(); err != nil {
+			return reply{}, err
+		}
+		return do(ctx, c, body)
+	}
 }
 
 // byteOrderMark is what some editors put before the text of a file.

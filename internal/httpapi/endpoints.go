@@ -53,12 +53,7 @@ func (b testBody) masked() testRequest {
 	return r
 }
 
-func (h *manage) createEndpoint(ctx context.Context, c *call) (reply, error) {
-	var body createBody
-	wrong, err := decodeForm(c, maxBody, &body)
-	if err != nil {
-		return reply{}, err
-	}
+func (h *manage) createEndpoint(ctx context.Context, c *call, body createBody, wrong fieldErrors) (reply, error) {
 	secret := wrong.text("secret", body.Secret)
 	body.Wrong = wrong
 	if err := c.begin(ctx, "", body.masked()); err != nil {
@@ -119,15 +114,12 @@ func (q *params) endpointIDs(name string) []hook.EndpointID {
 	return ids
 }
 
-func (h *manage) changeEndpoint(ctx context.Context, c *call) (reply, error) {
+func (h *manage) changeEndpoint(ctx context.Context, c *call, fields endpoint.Fields, wrong fieldErrors) (reply, error) {
 	version, err := ifMatch(c)
 	if err != nil {
 		return reply{}, err
 	}
-	var fields endpoint.Fields
-	if fields.Wrong, err = decodeForm(c, maxBody, &fields); err != nil {
-		return reply{}, err
-	}
+	fields.Wrong = wrong
 	if err := c.begin(ctx, c.r.PathValue("endpoint"), maskedFields(fields)); err != nil {
 		return reply{}, err
 	}
@@ -188,11 +180,7 @@ func (h *manage) endpointStatus(
 	}
 }
 
-func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
-	var body rotateBody
-	if err := decodeOptional(c, &body); err != nil {
-		return reply{}, err
-	}
+func (h *manage) rotateSecret(ctx context.Context, c *call, body rotateBody) (reply, error) {
 	var wrong fieldErrors
 	secret := wrong.text("secret", body.Secret)
 	if err := wrong.err(); err != nil {
@@ -212,11 +200,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call) (reply, error) {
 	return ok(secretView{endpointView: viewEndpoint(e), Secret: secret}).versioned(e.Version), nil
 }
 
-func (h *manage) testEndpoint(ctx context.Context, c *call) (reply, error) {
-	var body testBody
-	if err := decodeOptional(c, &body); err != nil {
-		return reply{}, err
-	}
+func (h *manage) testEndpoint(ctx context.Context, c *call, body testBody) (reply, error) {
 	var wrong fieldErrors
 	eventType := wrong.text("event_type", body.EventType)
 	if err := wrong.err(); err != nil {

@@ -51,13 +51,8 @@ type auditedEventType struct {
 	Example string `json:"example,omitzero"`
 }
 
-func (h *manage) putEventType(ctx context.Context, c *call) (reply, error) {
+func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, wrong fieldErrors) (reply, error) {
 	version, err := ifMatch(c)
-	if err != nil {
-		return reply{}, err
-	}
-	var body eventTypeBody
-	wrong, err := decodeForm(c, maxBody, &body)
 	if err != nil {
 		return reply{}, err
 	}

@@ -68,12 +68,7 @@ type batchView struct {
 	Data []any `json:"data"` // acceptedView or refusedView, in the order of the request
 }
 
-func (h *events) post(ctx context.Context, c *call) (reply, error) {
-	var body eventBody
-	wrong, err := decodeForm(c, maxEventBody, &body)
-	if err != nil {
-		return reply{}, err
-	}
+func (h *events) post(ctx context.Context, c *call, body eventBody, wrong fieldErrors) (reply, error) {
 	if values := c.r.Header.Values(idempotencyHeader); len(values) > 0 {
 		key := strings.Join(values, ", ")
 		if body.IdempotencyKey != nil && *body.IdempotencyKey != key {
@@ -101,11 +96,7 @@ func (h *events) post(ctx context.Context, c *call) (reply, error) {
 // events were accepted, otherwise 207, so that a 202 never hides a refusal. Only a request that
 // cannot be read, and one past the tenant's limit of events per second, are errors. The limit
 // refuses all events of the request.
-func (h *events) postBatch(ctx context.Context, c *call) (reply, error) {
-	var body batchBody
-	if err := decode(c, hook.MaxBatchBytes, &body); err != nil {
-		return reply{}, err
-	}
+func (h *events) postBatch(ctx context.Context, c *call, body batchBody) (reply, error) {
 	if body.Events == nil {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "events", Message: "is missing"})
 	}

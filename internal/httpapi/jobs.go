@@ -125,12 +125,7 @@ func (b filterBody) cause(wrong *fieldErrors) replay.Cause {
 }
 
 // startJob starts a replay job, or, with dry_run, returns a preview.
-func (h *replays) startJob(ctx context.Context, c *call) (reply, error) {
-	var body jobBody
-	wrong, err := decodeForm(c, maxBody, &body)
-	if err != nil {
-		return reply{}, err
-	}
+func (h *replays) startJob(ctx context.Context, c *call, body jobBody, wrong fieldErrors) (reply, error) {
 	r := body.request(c.principal.Key, wrong)
 	if err := c.mayAddTo(r.AddTo); err != nil {
 		return reply{}, err

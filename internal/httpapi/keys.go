@@ -42,12 +42,7 @@ type newKeyView struct {
 	Key string `json:"key"`
 }
 
-func (h *manage) createKey(ctx context.Context, c *call) (reply, error) {
-	var body keyBody
-	wrong, err := decodeForm(c, maxBody, &body)
-	if err != nil {
-		return reply{}, err
-	}
+func (h *manage) createKey(ctx context.Context, c *call, body keyBody, wrong fieldErrors) (reply, error) {
 	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt, Wrong: wrong}
 	if body.Networks != nil {
 		q.Networks = *body.Networks

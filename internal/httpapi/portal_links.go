@@ -30,11 +30,7 @@ type portalLinkView struct {
 	ExpiresAt time.Time     `json:"expires_at"`
 }
 
-func (h *manage) createPortalLink(ctx context.Context, c *call) (reply, error) {
-	var body portalLinkBody
-	if err := decodeOptional(c, &body); err != nil {
-		return reply{}, err
-	}
+func (h *manage) createPortalLink(ctx context.Context, c *call, body portalLinkBody) (reply, error) {
 	ttl := apikey.DefaultPortalTTL
 	if body.TTL != nil {
 		ttl = *body.TTL
@@ -95,11 +91,7 @@ type portalSessionView struct {
 
 // openPortalSession exchanges the code of a link for a key. The caller has no key, so only a
 // right code leaves an audit record.
-func (h *manage) openPortalSession(ctx context.Context, c *call) (reply, error) {
-	var body portalCodeBody
-	if err := decode(c, maxCodeBody, &body); err != nil {
-		return reply{}, err
-	}
+func (h *manage) openPortalSession(ctx context.Context, c *call, body portalCodeBody) (reply, error) {
 	l, err := h.Links.Find(ctx, c.tenant, body.Code)
 	if err != nil {
 		return reply{}, fmt.Errorf("open portal: %w", err)

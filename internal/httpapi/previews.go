@@ -40,12 +40,7 @@ type requestView struct {
 
 // previewEndpoint shows the request that the endpoint would get for an event. Nothing is
 // stored or sent.
-func (h *manage) previewEndpoint(ctx context.Context, c *call) (reply, error) {
-	var body requestPreviewBody
-	wrong, err := decodeForm(c, maxEventBody, &body)
-	if err != nil {
-		return reply{}, err
-	}
+func (h *manage) previewEndpoint(ctx context.Context, c *call, body requestPreviewBody, wrong fieldErrors) (reply, error) {
 	q, wrong := body.query(wrong)
 	if err := wrong.err(); err != nil {
 		return reply{}, err

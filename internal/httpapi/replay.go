@@ -41,11 +41,7 @@ type noteBody struct {
 }
 
 // replayDelivery replays one settled delivery in any state, because the caller names it.
-func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
-	var body replayBody
-	if err := decodeOptional(c, &body); err != nil {
-		return reply{}, err
-	}
+func (h *replays) replayDelivery(ctx context.Context, c *call, body replayBody) (reply, error) {
 	id, err := hook.ParseDeliveryID(c.r.PathValue("delivery"))
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
@@ -64,11 +60,7 @@ func (h *replays) replayDelivery(ctx context.Context, c *call) (reply, error) {
 // replayEvent replays each delivery of the event independently and responds with one result per
 // delivery: 202 if all were replayed, otherwise 207, so that a 202 never hides a refusal.
 // postBatch does the same.
-func (h *replays) replayEvent(ctx context.Context, c *call) (reply, error) {
-	var body replayBody
-	if err := decodeOptional(c, &body); err != nil {
-		return reply{}, err
-	}
+func (h *replays) replayEvent(ctx context.Context, c *call, body replayBody) (reply, error) {
 	id, err := hook.ParseEventID(c.r.PathValue("event"))
 	if err != nil {
 		return reply{}, fmt.Errorf("read path: %w", err)
@@ -140,22 +132,14 @@ func (h *replays) refused(ctx context.Context, tenant hook.TenantID, r replay.Re
 
 // discardDelivery requires a note, because discarding ends a delivery without
 // success.
-func (h *replays) discardDelivery(ctx context.Context, c *call) (reply, error) {
-	var body noteBody
-	if err := decode(c, maxBody, &body); err != nil {
-		return reply{}, err
-	}
+func (h *replays) discardDelivery(ctx context.Context, c *call, body noteBody) (reply, error) {
 	if body.Note == "" {
 		return reply{}, hook.Invalid(hook.FieldError{Field: "note", Message: "is missing"})
 	}
 	return h.end((*replay.Replayer).Discard, body)(ctx, c)
 }
 
-func (h *replays) cancelDelivery(ctx context.Context, c *call) (reply, error) {
-	var body noteBody
-	if err := decodeOptional(c, &body); err != nil {
-		return reply{}, err
-	}
+func (h *replays) cancelDelivery(ctx context.Context, c *call, body noteBody) (reply, error) {
 	return h.end((*replay.Replayer).Cancel, body)(ctx, c)
 }
 

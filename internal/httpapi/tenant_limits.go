@@ -26,12 +26,7 @@ func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
 }
 
 // putTenantLimits replaces all limits. An absent field removes its limit.
-func (h *manage) putTenantLimits(ctx context.Context, c *call) (reply, error) {
-	var body tenantLimitsBody
-	wrong, err := decodeForm(c, maxBody, &body)
-	if err != nil {
-		return reply{}, err
-	}
+func (h *manage) putTenantLimits(ctx context.Context, c *call, body tenantLimitsBody, wrong fieldErrors) (reply, error) {
 	l := hook.TenantLimits{
 		EventsPerSecond:    limitOf(body.EventsPerSecond),
 		DeliveriesPerEvent: limitOf(body.DeliveriesPerEvent),
