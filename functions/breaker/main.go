@@ -21,6 +21,7 @@ import (
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
+	"surehook.example/surehook/internal/hook"
 )
 
 func main() {
@@ -33,7 +34,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	notifier := wire.Notifier(cfg, sdk, store, log, time.Now)
 	q := cfg.Queues
-	queue := sqs.New(sdk, sqs.URLs{Live: q.Live, Retry: q.Retry, Replay: q.Replay, Slot: q.Slot, Overflow: q.Overflow, Coalesce: q.Coalesce})
+	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: q.Live, hook.QueueRetry: q.Retry, hook.QueueReplay: q.Replay, hook.QueueSlot: q.Slot, hook.QueueOverflow: q.Overflow, hook.QueueCoalesce: q.Coalesce})
 	circuits := sqs.NewCircuitQueue(sdk, q.Circuits)
 	h := &handler{
 		breaker: &breaker.Breaker{

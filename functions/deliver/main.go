@@ -52,7 +52,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {
 		maker.AWS = destination.New(sdk, sender, allowed)
 	}
-	queue := sqs.New(sdk, sqs.URLs{Live: cfg.Queues.Live, Retry: cfg.Queues.Retry, Slot: cfg.Queues.Slot, Overflow: cfg.Queues.Overflow, Coalesce: cfg.Queues.Coalesce})
+	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: cfg.Queues.Live, hook.QueueRetry: cfg.Queues.Retry, hook.QueueSlot: cfg.Queues.Slot, hook.QueueOverflow: cfg.Queues.Overflow, hook.QueueCoalesce: cfg.Queues.Coalesce})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits)
 	h := &handler{batches: wire.Batches(sdk, metrics, log, time.Now), queues: queuesOf(cfg.Queues), deliverer: &deliver.Deliverer{
 		Store:    store,

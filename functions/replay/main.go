@@ -35,7 +35,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	jobs := sqs.NewJobQueue(sdk, cfg.Queues.ReplayJobs)
-	queue := sqs.New(sdk, sqs.URLs{Live: cfg.Queues.Live, Replay: cfg.Queues.Replay})
+	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: cfg.Queues.Live, hook.QueueReplay: cfg.Queues.Replay})
 	r := &replay.Replayer{
 		Store:     store,
 		Index:     store,

@@ -59,14 +59,14 @@ func (w Wait) pause(ctx context.Context, try int) bool {
 		return false
 	}
 	if w == nil {
-		w = realWait
+		w = RealWait
 	}
 	d := firstConflictWait << min(try-1, maxConflictDoubling)
 	return w(ctx, time.Duration(rand.Float64()*float64(d))) == nil //nolint:gosec // jitter is no secret
 }
 
-// realWait blocks by the real clock.
-func realWait(ctx context.Context, d time.Duration) error {
+// RealWait blocks by the real clock.
+func RealWait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 

@@ -145,7 +145,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	log := slog.New(dated{lambdalog.New(w).Handler()})
 
 	w.store = dynamo.New(cfg, memory.Schema().Name)
-	urls := sqs.URLs{Live: w.queue(live), Retry: w.queue(retrying), Replay: w.queue(replays), Slot: w.queue(slot), Overflow: w.queue(overflow), Coalesce: w.queue(windows)}
+	urls := sqs.URLs{hook.QueueLive: w.queue(live), hook.QueueRetry: w.queue(retrying), hook.QueueReplay: w.queue(replays), hook.QueueSlot: w.queue(slot), hook.QueueOverflow: w.queue(overflow), hook.QueueCoalesce: w.queue(windows)}
 	tasks, dead := sqs.New(cfg, urls), sqs.NewDeadLetters(cfg, w.queue(letters))
 	metrics := emf.Set{Environment: "prod"}
 	notifier := &notify.Notifier{History: w.store, Topic: sns.New(cfg, "arn:aws:sns:us-east-1:000000000000:cost"), Metrics: metrics, Log: log}

@@ -18,7 +18,7 @@ import (
 func Acceptor(cfg config.Settings, sdk aws.Config, store *dynamo.Store, now func() time.Time) *ingest.Acceptor {
 	return &ingest.Acceptor{
 		Store:     store,
-		Queue:     sqs.New(sdk, sqs.URLs{Live: cfg.Queues.Live, Coalesce: cfg.Queues.Coalesce}),
+		Queue:     sqs.New(sdk, sqs.URLs{hook.QueueLive: cfg.Queues.Live, hook.QueueCoalesce: cfg.Queues.Coalesce}),
 		Directory: ingest.NewDirectory(store),
 		Retention: cfg.Retention,
 		Now:       now,

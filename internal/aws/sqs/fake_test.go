@@ -134,7 +134,7 @@ func setup(t *testing.T) bundle {
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
 
-	q := sqs.New(configOf(server), sqs.URLs{Live: liveURL, Retry: retryURL, Replay: replayURL, Slot: slotURL, Overflow: overflowURL, Coalesce: coalesceURL})
+	q := sqs.New(configOf(server), sqs.URLs{hook.QueueLive: liveURL, hook.QueueRetry: retryURL, hook.QueueReplay: replayURL, hook.QueueSlot: slotURL, hook.QueueOverflow: overflowURL, hook.QueueCoalesce: coalesceURL})
 
 	var mu sync.Mutex
 	var waits []time.Duration

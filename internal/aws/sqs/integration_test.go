@@ -129,7 +129,7 @@ func TestDepths_OnEmulators(t *testing.T) {
 		t.Helper()
 
 		client := awssqs.NewFromConfig(cfg)
-		urls := sqs.URLs{Live: create(t, client, "live"), Retry: create(t, client, "retry")}
+		urls := sqs.URLs{hook.QueueLive: create(t, client, "live"), hook.QueueRetry: create(t, client, "retry")}
 		queue := sqs.New(cfg, urls)
 		send := func(to hook.Queue, n int, delay time.Duration) {
 			if errs := queue.Send(t.Context(), to, tasks(t, n), delay); errs != nil {
@@ -137,12 +137,12 @@ func TestDepths_OnEmulators(t *testing.T) {
 			}
 		}
 		send(hook.QueueLive, 3, 0)
-		if _, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &urls.Live, VisibilityTimeout: 600}); err != nil {
+		if _, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: aws.String(urls[hook.QueueLive]), VisibilityTimeout: 600}); err != nil {
 			t.Fatal(err)
 		}
 		send(hook.QueueRetry, 4, 10*time.Minute)
 
-		got, err := sqs.NewDepths(cfg).Depths(t.Context(), map[string]string{"live": urls.Live, "retry": urls.Retry})
+		got, err := sqs.NewDepths(cfg).Depths(t.Context(), map[string]string{"live": urls[hook.QueueLive], "retry": urls[hook.QueueRetry]})
 		if err != nil {
 			t.Fatalf("Depths() = %v; want nil", err)
 		}
@@ -167,7 +167,7 @@ func TestVisibility_OnEmulators(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if errs := sqs.New(cfg, sqs.URLs{Live: url}).Send(t.Context(), hook.QueueLive, tasks(t, 1), 0); errs != nil {
+		if errs := sqs.New(cfg, sqs.URLs{hook.QueueLive: url}).Send(t.Context(), hook.QueueLive, tasks(t, 1), 0); errs != nil {
 			t.Fatal(errs)
 		}
 		hidden, err := client.ReceiveMessage(t.Context(), &awssqs.ReceiveMessageInput{QueueUrl: &url, VisibilityTimeout: 600})
@@ -217,20 +217,17 @@ func newBench(t *testing.T, cfg aws.Config) porttest.QueueBench {
 
 	client := awssqs.NewFromConfig(cfg)
 	urls := sqs.URLs{
-		Live:     create(t, client, "live"),
-		Retry:    create(t, client, "retry"),
-		Replay:   create(t, client, "replay"),
-		Slot:     create(t, client, "slot"),
-		Overflow: create(t, client, "overflow"),
-		Coalesce: create(t, client, "coalesce"),
-	}
-	byQueue := map[hook.Queue]string{
-		hook.QueueLive: urls.Live, hook.QueueRetry: urls.Retry, hook.QueueReplay: urls.Replay, hook.QueueSlot: urls.Slot, hook.QueueOverflow: urls.Overflow, hook.QueueCoalesce: urls.Coalesce,
+		hook.QueueLive:     create(t, client, "live"),
+		hook.QueueRetry:    create(t, client, "retry"),
+		hook.QueueReplay:   create(t, client, "replay"),
+		hook.QueueSlot:     create(t, client, "slot"),
+		hook.QueueOverflow: create(t, client, "overflow"),
+		hook.QueueCoalesce: create(t, client, "coalesce"),
 	}
 	return porttest.QueueBench{
 		Queue: sqs.New(cfg, urls),
 		Receive: func(ctx context.Context, queue hook.Queue) ([]porttest.Message, error) {
-			return receive(ctx, client, byQueue[queue])
+			return receive(ctx, client, urls[queue])
 		},
 		Clock: porttest.RealClock(time.Now),
 	}

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,6 +28,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 const (
@@ -39,20 +41,13 @@ const (
 
 var errNoAnswer = errors.New("SQS did not answer in time")
 
-// URLs has the URLs of the task queues. That of an unused one may be empty.
-type URLs struct {
-	Live     string
-	Retry    string
-	Replay   string
-	Slot     string
-	Overflow string
-	Coalesce string
-}
+// URLs has the URLs of the task queues. Unused ones may be absent.
+type URLs map[hook.Queue]string
 
 // TaskQueues sends tasks to their queues. TaskQueues is safe for concurrent use.
 type TaskQueues struct {
 	// Wait blocks for d. Wait returns an error when ctx ends first.
-	Wait func(ctx context.Context, d time.Duration) error
+	Wait store.Wait
 	// Rand returns a value in [0, 1) for the jitter of retries.
 	Rand func() float64
 
@@ -63,7 +58,7 @@ type TaskQueues struct {
 // New returns the task queues at urls.
 func New(cfg aws.Config, urls URLs) *TaskQueues {
 	return &TaskQueues{
-		Wait:   wait,
+		Wait:   store.RealWait,
 		Rand:   rand.Float64,
 		client: awssqs.NewFromConfig(cfg),
 		urls:   urls,
@@ -99,10 +94,8 @@ func (q *TaskQueues) Send(ctx context.Context, queue hook.Queue, tasks []hook.Ta
 	}
 	_ = group.Wait()
 
-	for _, err := range errs {
-		if err != nil {
-			return errs
-		}
+	if slices.ContainsFunc(errs, func(err error) bool { return err != nil }) {
+		return errs
 	}
 	return nil
 }
@@ -128,21 +121,7 @@ type route struct {
 }
 
 func (q *TaskQueues) route(queue hook.Queue, delay time.Duration) (route, error) {
-	to := route{queue: queue}
-	switch queue {
-	case hook.QueueLive:
-		to.url = q.urls.Live
-	case hook.QueueRetry:
-		to.url = q.urls.Retry
-	case hook.QueueReplay:
-		to.url = q.urls.Replay
-	case hook.QueueSlot:
-		to.url = q.urls.Slot
-	case hook.QueueOverflow:
-		to.url = q.urls.Overflow
-	case hook.QueueCoalesce:
-		to.url = q.urls.Coalesce
-	}
+	to := route{queue: queue, url: q.urls[queue]}
 	if to.url == "" {
 		return to, &hook.Error{Code: hook.CodeInternal, Message: fmt.Sprintf("the %s queue has no URL", queue)}
 	}
@@ -157,16 +136,4 @@ func (q *TaskQueues) route(queue hook.Queue, delay time.Duration) (route, error)
 // hook.MaxQueueDelay.
 func seconds(delay time.Duration) int32 {
 	return int32((delay + time.Second - 1) / time.Second) //nolint:gosec // at most 900
-}
-
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-
-	select {
-	case <-ctx.Done():
-		return fmt.Errorf("wait %s: %w", d, context.Cause(ctx))
-	case <-timer.C:
-		return nil
-	}
 }

@@ -109,13 +109,13 @@ func TestQueue_Send_InvalidArgumentsAreInternal(t *testing.T) {
 		urls  sqs.URLs
 		delay time.Duration
 	}{
-		{name: "a delay above the maximum", queue: hook.QueueLive, urls: sqs.URLs{Live: liveURL}, delay: hook.MaxQueueDelay + 1},
-		{name: "a delay below zero", queue: hook.QueueLive, urls: sqs.URLs{Live: liveURL}, delay: -1},
-		{name: "a queue without a URL", queue: hook.QueueRetry, urls: sqs.URLs{Live: liveURL}},
-		{name: "another queue without a URL", queue: hook.QueueReplay, urls: sqs.URLs{Live: liveURL, Retry: retryURL}},
-		{name: "the slot queue without a URL", queue: hook.QueueSlot, urls: sqs.URLs{Live: liveURL, Overflow: overflowURL}},
-		{name: "the overflow queue without a URL", queue: hook.QueueOverflow, urls: sqs.URLs{Live: liveURL, Slot: slotURL}},
-		{name: "no queue", urls: sqs.URLs{Live: liveURL}},
+		{name: "a delay above the maximum", queue: hook.QueueLive, urls: sqs.URLs{hook.QueueLive: liveURL}, delay: hook.MaxQueueDelay + 1},
+		{name: "a delay below zero", queue: hook.QueueLive, urls: sqs.URLs{hook.QueueLive: liveURL}, delay: -1},
+		{name: "a queue without a URL", queue: hook.QueueRetry, urls: sqs.URLs{hook.QueueLive: liveURL}},
+		{name: "another queue without a URL", queue: hook.QueueReplay, urls: sqs.URLs{hook.QueueLive: liveURL, hook.QueueRetry: retryURL}},
+		{name: "the slot queue without a URL", queue: hook.QueueSlot, urls: sqs.URLs{hook.QueueLive: liveURL, hook.QueueOverflow: overflowURL}},
+		{name: "the overflow queue without a URL", queue: hook.QueueOverflow, urls: sqs.URLs{hook.QueueLive: liveURL, hook.QueueSlot: slotURL}},
+		{name: "no queue", urls: sqs.URLs{hook.QueueLive: liveURL}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestQueue_Send_NoAnswerIsUnavailable(t *testing.T) {
 		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
 		BaseEndpoint: aws.String(server.URL),
 		Retryer:      func() aws.Retryer { return aws.NopRetryer{} },
-	}, sqs.URLs{Live: liveURL})
+	}, sqs.URLs{hook.QueueLive: liveURL})
 	errs := q.Send(t.Context(), hook.QueueLive, tasks(t, 1), 0)
 	if len(errs) != 1 || hook.CodeOf(errs[0]) != hook.CodeUnavailable {
 		t.Errorf("Send to a closed port = %v; want unavailable", errs)

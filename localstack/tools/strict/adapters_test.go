@@ -59,7 +59,7 @@ func TestFront_findsADelayOf1000Seconds(t *testing.T) {
 
 	for seconds, want := range map[int32]string{900: "", 1000: "InvalidParameterValue"} {
 		b := setup(t)
-		errs := sqs.New(delayed(b.config(), seconds), sqs.URLs{Retry: queue}).
+		errs := sqs.New(delayed(b.config(), seconds), sqs.URLs{hook.QueueRetry: queue}).
 			Send(t.Context(), hook.QueueRetry, []hook.Task{token("evt_01h455vb4pex5vsknk084sn02q")}, time.Minute)
 		b.expect(t, "SendMessageBatch", want)
 		// The upstream does not answer as SQS does, so a token that the front accepts fails, too, but
