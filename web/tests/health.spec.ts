@@ -92,6 +92,10 @@ test('a tenant whose endpoints work is all clear; a paused one needs attention, 
   await page.reload()
   await expect(page.getByRole('link', { name: /View.*fine is paused/ })).toBeVisible()
   await expect(tone(page.getByRole('row').filter({ hasText: 'fine' }), 'Paused')).toHaveClass('badge calm')
+  await page.goto(`${backend.address}/console/t/${tenant}/endpoints/fine`)
+  await expect(page.locator('.stats .value').first()).toHaveClass(/^value ?$/) // all succeeded, but nothing goes out
+  await page.goto(backend.address + '/console/')
+  await expect(page.locator('.verdict')).toContainText(/paused or disabled/)
 })
 
 test('the portal says it in plain words, and one request reads all endpoints', async ({ page, backend, receiver, tenant }) => {
@@ -113,8 +117,8 @@ const backlogs = {
   lost: {
     backlog: { per_second: 20, drains_by: '2026-11-29T14:02:00.000Z', at_risk: 212_000, first_loss_at: '2026-11-28T09:12:00.000Z' },
     says: {
-      'en-GB': 'At 20 a second, what waits takes until Sun 29 Nov, 14:02. 212,000 deliveries are given up before their turn, the first on Sat 28 Nov, 09:12. Raise “Rate limit per second” or “Give up after”.',
-      'de-DE': 'Bei 20 pro Sekunde ist am So., 29. Nov., 14:02 alles hinaus, was jetzt wartet. 212.000 Zustellungen werden aufgegeben, bevor sie an der Reihe sind, die erste am Sa., 28. Nov., 09:12. Erhöhen Sie „Ratenlimit pro Sekunde“ oder „Aufgeben nach“.',
+      'en-GB': 'At 20 a second, what waits takes until Sun 29 Nov, 14:02. 212,000 deliveries are lost before their turn, the first on Sat 28 Nov, 09:12. Raise “Rate limit per second” or “Give up after”.',
+      'de-DE': 'Bei 20 pro Sekunde ist am So., 29. Nov., 14:02 alles hinaus, was jetzt wartet. 212.000 Zustellungen gehen verloren, bevor sie an der Reihe sind, die erste am Sa., 28. Nov., 09:12. Erhöhen Sie „Ratenlimit pro Sekunde“ oder „Aufgeben nach“.',
     },
   },
   drains: {
@@ -158,7 +162,7 @@ test('an endpoint and a delivery say when a parked delivery is given up', async 
   const event = await backend.event(tenant, 'order.paid', {})
   await backend.settled(tenant, event, 'parked')
   await signIn(page, backend, `/t/${tenant}/endpoints/${id}`)
-  await expect(page.getByText(/^Nothing goes out now. If nothing changes, the waiting delivery is given up on /)).toBeVisible()
+  await expect(page.getByText(/^Nothing goes out now. If nothing changes, the waiting delivery is lost on /)).toBeVisible()
   if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/paused.png` })
   await page.goto(page.url().replace(/\/endpoints.*/, `/events/${event}`))
   await expect(page.getByRole('listitem').filter({ hasText: 'Given up, unless delivered before' })).toContainText(/in 59 min|in 1 hr/)

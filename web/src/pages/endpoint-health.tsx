@@ -172,13 +172,14 @@ function Backlog({ of: b, health: h }: { of: Schemas['Backlog']; health: Health 
 
 type FiguresProps = { tenant: string; id: string; health: Health; of: Span; span: string }
 
-/** The figures of the range. While the endpoint fails, its success is that of now: a good day does not hide a bad hour. */
+/** The figures of the range. While the endpoint fails, its success is that of now: a good day does not hide a bad hour, and one that stands still is not good. */
 function Figures({ tenant, id, health: h, of: w, span }: FiguresProps) {
   const { state } = h.condition
   const now = h.windows['1h']
   const current = (state === 'failing' || state === 'degraded') && now.attempts > 0
   const rate = current ? now.success_rate : w.success_rate
-  const tone = rate === undefined ? undefined : state === 'failing' || rate <= 0.5 ? 'bad' : state === 'degraded' || rate <= 0.95 ? 'warn' : 'good'
+  const still = state === 'disabled' || state === 'paused'
+  const tone = rate === undefined || (still && rate > 0.95) ? undefined : state === 'failing' || rate <= 0.5 ? 'bad' : state === 'degraded' || rate <= 0.95 ? 'warn' : 'good'
   const listed = (state: string, n: number) => (
     <Link to="/t/$tenant/deliveries" params={{ tenant }} search={{ endpoint: id, state }}>
       {compact(n)}

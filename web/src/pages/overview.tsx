@@ -58,10 +58,13 @@ const hourPath = (part: Part, from: number, until: number) =>
 /** Whether anything is wrong, in one sentence. */
 function Verdict({ of: h }: { of: Health }) {
   const failing = h.attention.filter((a) => a.condition.state === 'failing' || a.condition.state === 'degraded')
-  const endpoints = failing.reduce((sum, a) => sum + a.endpoints, 0)
+  const number = (of: Health['attention']) => of.reduce((sum, a) => sum + a.endpoints, 0)
+  const endpoints = number(failing)
+  const stopped = number(h.attention.filter((a) => a.condition.state === 'disabled' || a.condition.state === 'paused'))
   const waiting = h.retrying + h.parked
   const facts = [
     endpoints > 0 ? t.fail(endpoints, new Set(failing.map((a) => a.tenant)).size) : t.noneFails,
+    stopped > 0 && text.tenant.stopped(stopped),
     waiting > 0 && t.waits(waiting, h.oldest_pending && duration(h.oldest_pending.age)),
     h.dead > 0 && t.lost(h.dead),
   ].filter(Boolean)

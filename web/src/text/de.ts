@@ -439,10 +439,10 @@ export const words: Part<Words> = {
     lower: 'Die Zahlen sind Untergrenzen.',
     limits: 'Limits',
     backlog: {
-      stands: (n, first) => `Zurzeit geht nichts hinaus. Wenn das so bleibt, wird ${n === 1 ? 'die wartende Zustellung' : `die erste von ${count(n)} wartenden Zustellungen`} am ${first} aufgegeben.`,
+      stands: (n, first) => `Zurzeit geht nichts hinaus. Wenn das so bleibt, geht ${n === 1 ? 'die wartende Zustellung' : `die erste von ${count(n)} wartenden Zustellungen`} am ${first} verloren.`,
       drains: (perSecond, until) => `Bei ${perSecond} pro Sekunde ist am ${until} alles hinaus, was jetzt wartet.`,
       lost: (n, first, complete) =>
-        `${complete ? '' : 'Mindestens '}${count(n)} ${n === 1 ? 'Zustellung wird aufgegeben, bevor sie an der Reihe ist, am' : 'Zustellungen werden aufgegeben, bevor sie an der Reihe sind, die erste am'} ${first}.`,
+        `${complete ? '' : 'Mindestens '}${count(n)} ${n === 1 ? 'Zustellung geht verloren, bevor sie an der Reihe ist, am' : 'Zustellungen gehen verloren, bevor sie an der Reihe sind, die erste am'} ${first}.`,
       raise: { rate: 'Erhöhen Sie „Ratenlimit pro Sekunde“ oder „Aufgeben nach“.', inFlight: 'Erhöhen Sie „Höchstens zugleich“ oder „Aufgeben nach“.', age: 'Erhöhen Sie „Aufgeben nach“.' },
     },
   },

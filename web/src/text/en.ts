@@ -641,10 +641,10 @@ export const words = {
     lower: 'The counts are lower bounds.',
     limits: 'Limits',
     backlog: {
-      stands: (n: number, first: string) => `Nothing goes out now. If nothing changes, ${n === 1 ? 'the waiting delivery' : `the first of ${count(n)} waiting deliveries`} is given up on ${first}.`,
+      stands: (n: number, first: string) => `Nothing goes out now. If nothing changes, ${n === 1 ? 'the waiting delivery' : `the first of ${count(n)} waiting deliveries`} is lost on ${first}.`,
       drains: (perSecond: string, until: string) => `At ${perSecond} a second, what waits takes until ${until}.`,
       lost: (n: number, first: string, complete: boolean) =>
-        `${complete ? '' : 'At least '}${count(n)} ${n === 1 ? 'delivery is given up before its turn, on' : 'deliveries are given up before their turn, the first on'} ${first}.`,
+        `${complete ? '' : 'At least '}${count(n)} ${n === 1 ? 'delivery is lost before its turn, on' : 'deliveries are lost before their turn, the first on'} ${first}.`,
       raise: { rate: 'Raise “Rate limit per second” or “Give up after”.', inFlight: 'Raise “At most in flight” or “Give up after”.', age: 'Raise “Give up after”.' },
     },
   },
