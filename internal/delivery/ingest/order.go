@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"surehook.example/surehook/internal/delivery/parallel"
@@ -92,11 +93,11 @@ type numbered struct {
 func bySequence(posts []*post) (groups []*numbered) {
 	known := make(map[order.ID]*numbered)
 	for _, p := range posts {
-		for endpoint := range p.event.Numbers {
-			if p.err != nil {
+		for _, target := range p.event.Targets {
+			if _, ordered := p.event.Numbers[target.Endpoint]; !ordered || p.err != nil {
 				continue
 			}
-			id := order.ID{Endpoint: endpoint, Key: p.event.OrderingKey}
+			id := order.ID{Endpoint: target.Endpoint, Key: p.event.OrderingKey}
 			if known[id] == nil {
 				known[id] = &numbered{id: id}
 				groups = append(groups, known[id])
@@ -129,7 +130,11 @@ type waiting struct {
 
 // await stores the places of the deliveries, and adds the tasks of those whose turn it is by now.
 func (a *Acceptor) await(ctx context.Context, all map[order.ID]*waiting, to arrival, again bool, sendings []sending) []sending {
-	for id, w := range all {
+	byID := func(a, b order.ID) int {
+		return cmp.Or(cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Key, b.Key))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(all), byID) { // the simulator's runs repeat themselves
+		w := all[id]
 		due, err := a.orders().Await(ctx, w.tenant, id, w.places, again)
 		for i, p := range w.owners {
 			switch {

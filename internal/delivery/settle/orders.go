@@ -107,7 +107,10 @@ func (o Orders) Join(ctx context.Context, d hook.Delivery) error {
 	if err = o.await(ctx, d, number); err != nil {
 		return err
 	}
-	d.Place = number // without this record, each further task of the delivery would give it a further place
+	d.Place = number                 // without this record, each further task of the delivery would give it a further place
+	if d.State == hook.StateParked { // it was released: no breaker has to look after it, but its turn
+		d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, o.Now()
+	}
 	if err = o.Store.SaveDelivery(ctx, d, nil); hook.CodeOf(err) == hook.CodeConflict {
 		return nil
 	}

@@ -9,9 +9,10 @@ import (
 	"surehook.example/surehook/internal/store"
 )
 
-// Ended moves the sequence of a settled delivery on, if that is its head.
+// Ended moves the sequence of a settled delivery on, if that is its head. The end of a replayed delivery
+// moves nothing: its replay is the head.
 func (o Orders) Ended(ctx context.Context, d hook.Delivery) error {
-	if d.Turn() == 0 {
+	if d.Turn() == 0 || d.Replayed.Generation != 0 {
 		return nil
 	}
 	return o.moveOn(ctx, d.Tenant, order.IDOf(d), &d)

@@ -1,0 +1,171 @@
+package settle_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/delivery/settle"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
+	"surehook.example/surehook/proof/world"
+)
+
+// TestOrders_EndOfAReplayedDelivery: a dead head blocks, its replay dies, and that discards the head. When
+// the message of the head comes once more, its replay still blocks.
+func TestOrders_EndOfAReplayedDelivery(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	w.refuse["1"] = true
+	refs := w.post("cart", "1", "2")
+	w.Now()
+	if _, err := w.Replayer().Delivery(w.Context(), world.Tenant, refs[0].DeliveryID, replay.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	w.Now()
+	d, err := w.Store.Delivery(t.Context(), refs[0])
+	if err != nil || d.State != hook.StateDiscarded || d.Replayed.Generation != 2 {
+		t.Fatalf("the head is %s, replayed by %+v (%v); want discarded by its replay", d.State, d.Replayed, err)
+	}
+	o := settle.Orders{Store: w.Store, Queue: w.Queue, Now: w.Clock.Now, Wait: world.NoWait}
+	if err := o.Ended(w.Context(), d); err != nil {
+		t.Fatal(err)
+	}
+	w.Now()
+	w.want("received", w.received(), "[1]")
+	w.want("head", w.sequence("cart").Head, 1)
+}
+
+// TestOrders_Pause: the head waits for the end of a pause or of a disabling, and the others behind it.
+func TestOrders_Pause(t *testing.T) {
+	t.Parallel()
+
+	for _, status := range []hook.Status{hook.StatusPaused, hook.StatusDisabled} {
+		t.Run(status.String(), func(t *testing.T) {
+			t.Parallel()
+
+			w := newOrdered(t, world.Deliver, nil)
+			w.change(func(e *hook.Endpoint) { e.Status = status })
+			w.post("cart", "1", "2", "3")
+			w.Now()
+			w.want("received before", w.received(), "[]")
+			w.change(func(e *hook.Endpoint) { e.Status = hook.StatusActive })
+			check := hook.CircuitCheck{Tenant: world.Tenant, Endpoint: w.endpoint.ID, Wave: 1}
+			if err := w.CircuitQueue.Enqueue(w.Context(), check, 0); err != nil {
+				t.Fatal(err)
+			}
+			w.RunFor(time.Hour)
+			w.want("received after", w.received(), "[1 2 3]")
+		})
+	}
+}
+
+// TestOrders_OnlyWhatItGets: an event that the filter or the types of an endpoint refuse takes no number there.
+func TestOrders_OnlyWhatItGets(t *testing.T) {
+	t.Parallel()
+
+	for name, change := range map[string]func(e *hook.Endpoint){
+		"filter": func(e *hook.Endpoint) { e.Filter = []byte(`{"payload":{"n":[1]}}`) },
+		"types":  func(e *hook.Endpoint) { e.EventTypes = []string{"order.sent"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newOrdered(t, world.Deliver, change)
+			for i, r := range []ingest.Request{
+				{Type: "order.sent", Payload: []byte(`{"n":1}`)},
+				{Type: "order.paid", Payload: []byte(`{"n":2}`)},
+				{Type: "order.sent", Payload: []byte(`{"n":1,"last":true}`)},
+			} {
+				r.OrderingKey = "cart"
+				if _, err := w.Acceptor().Accept(w.Context(), world.Tenant, r); err != nil {
+					t.Fatalf("event %d: %v", i, err)
+				}
+			}
+			w.Now()
+			w.want("received", w.received(), `[{"n":1} {"n":1,"last":true}]`)
+			w.want("last number", w.sequence("cart").Last, 2)
+		})
+	}
+}
+
+// TestOrders_MadeAnew: an endpoint that takes the place of a deleted one begins at 1.
+func TestOrders_MadeAnew(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	w.post("cart", "1", "2")
+	w.Now()
+	e, err := w.Store.Endpoint(t.Context(), world.Tenant, w.endpoint.ID)
+	if err == nil {
+		err = w.Store.DeleteEndpoint(t.Context(), e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.endpoint = w.Endpoint(func(e *hook.Endpoint) { e.Ordered = true })
+	w.post("cart", "3")
+	w.Now()
+	w.want("received", w.received(), "[1 2 3]")
+	w.want("last number", w.sequence("cart").Last, 1)
+}
+
+// TestOrders_NoCoalescing: a request of coalesced events has events of several keys.
+func TestOrders_NoCoalescing(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	e := w.endpoint
+	w.want("alone", hook.ValidateEndpoint(e), "[]")
+	e.Coalesce = hook.Coalescing{Window: time.Second}.WithDefaults()
+	w.want("errors", hook.ValidateEndpoint(e)[0].Field, "ordered")
+}
+
+// TestOrders_LooksAgain: the head ends before the place of the next delivery is stored. Who stores it finds
+// that its turn came.
+func TestOrders_LooksAgain(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	o := settle.Orders{Store: w.Store, Queue: w.Queue, Now: w.Clock.Now, Wait: world.NoWait}
+	id := order.ID{Endpoint: w.endpoint.ID, Key: "cart"}
+	first, _ := w.Event("order.paid", w.Clock.Now(), w.endpoint).Ref(w.endpoint.ID, 1)
+	second, _ := w.Event("order.paid", w.Clock.Now(), w.endpoint).Ref(w.endpoint.ID, 1)
+	if _, _, err := o.Give(t.Context(), world.Tenant, id, 2, first); err != nil {
+		t.Fatal(err)
+	}
+	ended := hook.Delivery{Tenant: world.Tenant, OrderingKey: "cart", Number: 1, State: hook.StateDelivered}.At(first)
+	if err := o.Ended(t.Context(), ended); err != nil {
+		t.Fatal(err)
+	}
+	place := order.Place{Number: 2, Delivery: second, Tenant: world.Tenant, GivenAt: w.Clock.Now()}
+	due, err := o.Await(t.Context(), world.Tenant, id, []order.Place{place}, false)
+	if err != nil || len(due) != 1 || due[0] != place {
+		t.Errorf("Await() = %v, %v; want the delivery, whose turn came", due, err)
+	}
+}
+
+// TestOrders_AReleasedDeliveryJoins: a replay that was parked and released takes a place as a delivery that waits for its
+// turn, because no breaker looks after it any more.
+func TestOrders_AReleasedDeliveryJoins(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, func(e *hook.Endpoint) { e.OnFailure = hook.OnFailureSkip })
+	w.refuse["1"], w.refuse["2"] = true, true
+	first := w.post("cart", "1", "2")[0]
+	w.Now()
+	w.post("cart", "3")
+	d := w.Delivery(first)
+	d.State, d.Reason = hook.StateParked, hook.ReasonCircuit
+	if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
+		t.Fatal(err)
+	}
+	o := settle.Orders{Store: w.Store, Queue: w.Queue, Now: w.Clock.Now, Wait: world.NoWait}
+	if err := o.Join(w.Context(), w.Delivery(first)); err != nil {
+		t.Fatal(err)
+	}
+	w.want("state", w.Delivery(first).State, "retrying")
+	w.want("place", w.Delivery(first).Place, 4)
+}
