@@ -69,7 +69,7 @@ func (w *simulation) postAgain() {
 	}
 	w.posting++
 	w.post(&client{tenant: e.Tenant, keyed: true, requests: []ingest.Request{{
-		Type: e.Type, Payload: slices.Clone(e.Payload), IdempotencyKey: e.IdempotencyKey,
+		Type: e.Type, Payload: slices.Clone(e.Payload), IdempotencyKey: e.IdempotencyKey, OrderingKey: e.OrderingKey,
 	}}})
 }
 

@@ -52,12 +52,13 @@ func (w *simulation) auditDeliveries() string {
 					break
 				}
 				switch {
+				case (!ok || !d.State.Settled()) && w.blocked(e, target.Endpoint):
 				case !ok:
 					return fmt.Sprintf("%s is lost: it has no record", id)
 				case !d.State.Settled():
 					return fmt.Sprintf("%s is %s (%s)", id, d.State, d.Reason)
 				}
-				if d.Replayed.Generation == 0 {
+				if !ok || d.Replayed.Generation == 0 {
 					break
 				}
 				id.Generation++
@@ -179,6 +180,9 @@ func (w *simulation) auditJobs() string {
 				continue
 			}
 			enqueued++
+			if w.ordered && !d.State.Settled() { // blocked
+				continue
+			}
 			if d.State != hook.StateDelivered && slices.ContainsFunc(w.posts[recorded], func(s *post) bool { return s.outcome.Class == hook.ClassDelivered }) {
 				undecided++
 			}

@@ -42,6 +42,7 @@ func (w *simulation) begin() {
 		w.plan.add(start.Add(w.within(suffering)), w.operate)
 	}
 	w.planRestore()
+	w.planOrder()
 	w.plan.add(start.Add(suffering), w.calmDown)
 	w.plan.add(start.Add(suffering+time.Minute), w.wakeUp)
 	w.functions()
@@ -57,6 +58,7 @@ func (w *simulation) planClient(n int, bursts []time.Duration) {
 		w.drawRetention(&r)
 		c.requests = append(c.requests, r)
 	}
+	w.drawOrder(c)
 	w.drawTwice(c)
 	at := start.Add(w.within(suffering))
 	if w.chance(0.6) {

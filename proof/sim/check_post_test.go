@@ -39,6 +39,7 @@ func (w *simulation) sawPost(p *process, r send.Request, from origin) *exchange 
 		sent := &post{exchange: x, of: m.of, asked: w.askedOf(p, m.of), alone: w.goesAlone(r.Endpoint, w.records[m.of.DeliveryRef]), test: p.tests(m.of)}
 		w.checkDue(p, r.Endpoint, m.of)
 		w.checkTwice(p, sent)
+		w.checkTurn(p, r, m.of)
 		x.members = append(x.members, sent)
 	}
 	lead := x.members[w.leaderOf(p, r, members)]

@@ -53,7 +53,7 @@ func (w *simulation) checkQueue(p *process, t hook.Task, queue hook.Queue) {
 	switch queue {
 	case hook.QueueLive:
 		// After conflicts of the list's read, the list may lack a new endpoint.
-		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt || t.Test())
+		right = p.maker() == ofPosts && first && !replay && (alone || p.hurt || t.Test()) || w.hasNumber(t.Delivery) // sent by the one before it
 	case hook.QueueReplay:
 		right = p.maker() == ofReplays && first // of a delivery without a record, too: its first task is sent again
 	case hook.QueueSlot:

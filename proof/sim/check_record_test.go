@@ -37,7 +37,9 @@ func (w *simulation) sawDelivery(p *process, d hook.Delivery, a *hook.Attempt) {
 	w.checkBody(p, d, a)
 	w.sawWrite(p, old, d)
 	w.written[d.Ref()] = w.now
+	w.sawDead(old)
 	w.records[d.Ref()] = d
+	w.sawEnd(d)
 }
 
 // checkState checks the transition against the diagram of package hook.

@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -47,6 +48,9 @@ type checker struct {
 	purged    map[hook.DeliveryRef]bool // its redriven letter
 	uses      map[string]use            // first uses of idempotency keys
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
+
+	sequences  map[order.ID]*sequence
+	acceptedAt map[hook.EventID]time.Time
 
 	statuses map[hook.EndpointID]status
 	circuits map[hook.EndpointID]circuits
@@ -118,33 +122,35 @@ type lease struct {
 
 func newChecker() checker {
 	return checker{
-		accepted: make(map[hook.EventID]bool),
-		byID:     make(map[hook.EventID]int),
-		widened:  make(map[hook.EventID]int),
-		records:  make(map[hook.DeliveryRef]hook.Delivery),
-		moved:    make(map[hook.DeliveryRef]time.Time),
-		settled:  make(map[hook.DeliveryRef]time.Time),
-		written:  make(map[hook.DeliveryRef]time.Time),
-		listed:   make(map[hook.DeliveryRef]time.Time),
-		attempts: make(map[hook.DeliveryRef]map[int]time.Time),
-		posts:    make(map[hook.DeliveryRef][]*post),
-		makers:   make(map[attempt]int),
-		blamed:   make(map[hook.DeliveryRef][]string),
-		hit:      make(map[hook.DeliveryRef]time.Time),
-		parks:    make(map[attempt]int),
-		named:    make(map[hook.JobID][]named),
-		troubled: make(map[hook.EndpointID]time.Time),
-		puzzles:  make(map[hook.EventID]bool),
-		writes:   make(map[hook.DeliveryRef][]time.Time),
-		sentOn:   make(map[hook.DeliveryRef]int),
-		asked:    make(map[hook.Task]time.Time),
-		purged:   make(map[hook.DeliveryRef]bool),
-		uses:     make(map[string]use),
-		removed:  make(map[hook.DeliveryRef]bool),
-		statuses: make(map[hook.EndpointID]status),
-		circuits: make(map[hook.EndpointID]circuits),
-		wire:     make(map[hook.EndpointID][]*post),
-		untold:   make(map[hook.EndpointID][]string),
+		accepted:   make(map[hook.EventID]bool),
+		byID:       make(map[hook.EventID]int),
+		widened:    make(map[hook.EventID]int),
+		records:    make(map[hook.DeliveryRef]hook.Delivery),
+		moved:      make(map[hook.DeliveryRef]time.Time),
+		settled:    make(map[hook.DeliveryRef]time.Time),
+		written:    make(map[hook.DeliveryRef]time.Time),
+		listed:     make(map[hook.DeliveryRef]time.Time),
+		attempts:   make(map[hook.DeliveryRef]map[int]time.Time),
+		posts:      make(map[hook.DeliveryRef][]*post),
+		makers:     make(map[attempt]int),
+		blamed:     make(map[hook.DeliveryRef][]string),
+		hit:        make(map[hook.DeliveryRef]time.Time),
+		parks:      make(map[attempt]int),
+		named:      make(map[hook.JobID][]named),
+		troubled:   make(map[hook.EndpointID]time.Time),
+		puzzles:    make(map[hook.EventID]bool),
+		writes:     make(map[hook.DeliveryRef][]time.Time),
+		sentOn:     make(map[hook.DeliveryRef]int),
+		asked:      make(map[hook.Task]time.Time),
+		purged:     make(map[hook.DeliveryRef]bool),
+		uses:       make(map[string]use),
+		removed:    make(map[hook.DeliveryRef]bool),
+		sequences:  make(map[order.ID]*sequence),
+		acceptedAt: make(map[hook.EventID]time.Time),
+		statuses:   make(map[hook.EndpointID]status),
+		circuits:   make(map[hook.EndpointID]circuits),
+		wire:       make(map[hook.EndpointID][]*post),
+		untold:     make(map[hook.EndpointID][]string),
 	}
 }
 
@@ -153,6 +159,7 @@ func (w *simulation) checkTargets(p *process, e hook.Event) {
 	w.checkFirstUse(p, e)
 	w.byID[e.ID] = len(w.posted)
 	w.posted = append(w.posted, e)
+	w.sawNumbers(p, e)
 	if p.samples != "" {
 		if len(e.Targets) != 1 || e.Targets[0].Endpoint != p.samples {
 			w.fail(checkTargets, "test event %s of endpoint %s is for %v", e.ID, p.samples, e.Targets)
@@ -195,7 +202,9 @@ func (w *simulation) sawAccepted(id hook.EventID, deliveries int) {
 	if stored := len(w.posted[i].Targets); deliveries > stored || deliveries < stored-w.widened[id] {
 		w.fail(checkAccepted, "event %s is accepted for %d endpoints, and stored for %d", id, deliveries, len(w.posted[i].Targets))
 	}
-	w.accepted[id] = true
+	if w.accepted[id] = true; w.acceptedAt[id].IsZero() {
+		w.acceptedAt[id] = w.now
+	}
 }
 
 func (w *simulation) sawEndpoint(e hook.Endpoint, deleted bool) {
@@ -356,6 +365,7 @@ func (w *simulation) sawTask(p *process, t hook.Task, queue hook.Queue) {
 	before, replay := t.Delivery.Predecessor()
 	i, stored := w.byID[t.Delivery.Event]
 	switch {
+	case !stored && w.promised(t.Delivery):
 	case !stored:
 		w.fail(checkOrder, "%s sends a task of %s, whose event is not stored", p.name, t.Delivery)
 	case t.Tenant != w.posted[i].Tenant:

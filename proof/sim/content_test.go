@@ -72,9 +72,9 @@ func (w *simulation) checkContent(p *process, r send.Request) {
 		}
 		want = fmt.Sprintf(`{"sent":%s,"type":%q}`, data.N, r.Event.Type)
 	case e.Envelope == hook.EnvelopeStandard:
-		want = fmt.Sprintf(`{"type":%q,"timestamp":%q,"data":%s}`, r.Event.Type, stamp, payload)
+		want = fmt.Sprintf(`{"type":%q,"timestamp":%q%s,"data":%s}`, r.Event.Type, stamp, w.ordering(r), payload)
 	case e.Envelope == hook.EnvelopeThin:
-		want = fmt.Sprintf(`{"type":%q,"timestamp":%q,"id":%q}`, r.Event.Type, stamp, r.Event.ID)
+		want = fmt.Sprintf(`{"type":%q,"timestamp":%q,"id":%q%s}`, r.Event.Type, stamp, r.Event.ID, w.ordering(r))
 	}
 	if !bytes.Equal(r.Content.Body, []byte(want)) {
 		w.fail(checkContent, "%s sends %s with the body %s; want %s", p.name, r.Delivery, r.Content.Body, want)

@@ -44,6 +44,8 @@
 // In seeds of their own, an operator restores the table to an earlier moment, beside queues of the later
 // one: restore_test.go.
 //
+// In seeds of their own, most endpoints are ordered: ordered_test.go.
+//
 // In one seed in sixteen, an earlier and a later build run side by side: builds_test.go.
 //
 // # Checks

@@ -104,6 +104,7 @@ func (w *simulation) newEndpointWith(tenant hook.TenantID, uid string) {
 		e.MaxInFlight = 1 + w.rng.IntN(3)
 	}
 	coalesce(&e.Endpoint)
+	w.arrangeInOrder(&e.Endpoint)
 	place(&e.Endpoint)
 	cloudOf(&e.Endpoint)
 	contentOf(&e.Endpoint)

@@ -143,7 +143,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "no process resumes after its own decision", file: "internal/rule/settlement/judge.go", by: []check{checkLost, checkLetters, checkLate},
-			old: "own := d.Task == t.Nonce", bug: "own := d.Task == t.Nonce && d.Attempts > 1000",
+			old: "own, turn := d.Task == t.Nonce, s", bug: "own, turn := d.Task == t.Nonce && d.Attempts > 1000, s",
 		},
 		{
 			name: "the own task of a cancelled delivery does not resume", file: "internal/rule/settlement/judge.go", by: []check{checkLetters, checkJobs},
@@ -402,8 +402,8 @@ func mutations() []mutation {
 			old: "e.NotBefore = now.Add(Quiet)", bug: "e.NotBefore = now",
 		},
 		{
-			name: "the sweeper's task forgets Parks", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
-			old: "tasks = append(tasks, d.NextTask())", bug: "tasks = append(tasks, hook.NewTask(d.Tenant, d.Ref(), d.Attempts+1))",
+			name: "the sweeper's task forgets Parks", file: "internal/delivery/settle/orders.go", by: []check{checkLost},
+			old: "return append(tasks, d.NextTask()), nil", bug: "return append(tasks, hook.NewTask(d.Tenant, d.Ref(), d.Attempts+1)), nil",
 		},
 		{
 			name: "the sweeper knows no queued delivery", file: "internal/delivery/breaker/sweep.go", by: []check{checkLost},
@@ -451,7 +451,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a standard envelope has the time of the request", file: "internal/rule/shape/shape.go", by: []check{checkContent},
-			old: "`{\"type\":%q,\"timestamp\":%q,\"data\":`, event.Type, stamp(event.AcceptedAt)", bug: "`{\"type\":%q,\"timestamp\":%q,\"data\":`, event.Type, stamp(time.Now())",
+			old: "+room), `{\"type\":%q,\"timestamp\":%q`, event.Type, stamp(event.AcceptedAt))", bug: "+room), `{\"type\":%q,\"timestamp\":%q`, event.Type, stamp(time.Now()))",
 		},
 		{
 			name: "a probe without a request keeps its lease", file: "internal/rule/circuit/circuit.go", by: []check{checkUnmade},
@@ -492,6 +492,30 @@ func mutations() []mutation {
 		{
 			name: "two tasks of one attempt in a batch are taken for copies", file: "internal/delivery/deliver/batch.go", test: "internal/delivery/deliver TestProcessBatch_OneTaskMakesTheAttempt",
 			old: "other.Task.Nonce == j.Task.Nonce && attemptOf", bug: "attemptOf",
+		},
+		{
+			name: "sequences are written without a condition", file: "internal/aws/dynamo/sequence.go", test: "proof/sim TestOrdered",
+			old: `s.saveNext(ctx, it, q.Version)`, bug: `s.write(ctx, s.put(it, condition{}))`,
+		},
+		{
+			name: "a place is written twice", file: "internal/aws/dynamo/sequence.go", test: "internal/memory TestStore",
+			old: "s.put(placeItem{placeKey(id, p.Number), p}, absent())", bug: "s.put(placeItem{placeKey(id, p.Number), p}, condition{})",
+		},
+		{
+			name: "a dead head blocks nothing", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",
+			old: "return !block ||", bug: "return block || !block ||",
+		},
+		{
+			name: "nobody looks again after a place is stored", file: "internal/delivery/settle/orders.go", test: "internal/delivery/settle TestOrders_LooksAgain",
+			old: "if p.Number < s.Head || p.Number == s.Head && (again || !s.Has(p.Delivery)) {", bug: "if p.Number < s.Head && s.Head < 0 {",
+		},
+		{
+			name: "a delivery is attempted before its turn", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",
+			old: "case turn > s.Head:\n\t\treturn Later", bug: "case turn > s.Head:\n\t\treturn Now",
+		},
+		{
+			name: "the end of a replayed delivery moves its sequence", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_EndOfAReplayedDelivery",
+			old: "d.Turn() == 0 || d.Replayed.Generation != 0 {", bug: "d.Turn() == 0 {",
 		},
 	}
 }

@@ -6,6 +6,8 @@ type check string
 
 // The checks of single effects, in the order of a delivery's life.
 const (
+	checkNumbers       check = "numbers"       // a sequence gives each number to one delivery, in the order of acceptance
+	checkTurn          check = "turn"          // no attempt before those of its sequence that come first are over, and its request names the gaps
 	checkAccepted      check = "accepted"      // an accepted event is stored, for the same number of endpoints
 	checkFirstUse      check = "first use"     // an event has the payload of the first use of its idempotency key
 	checkRetention     check = "retention"     // an event is kept for the shortest of the retentions

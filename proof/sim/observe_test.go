@@ -117,6 +117,8 @@ func (p *process) saw(item written, r *table.Call) {
 		} else {
 			p.sawJob(j)
 		}
+	case "sequence":
+		err = p.sawSequence(p, orderIDOf(item.key.Hash))
 	case "delivery":
 		err = p.sawDeliveryAt(item.key, r)
 	}

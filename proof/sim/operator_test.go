@@ -251,7 +251,7 @@ func (w *simulation) wakeUp() {
 	}
 	for _, e := range w.endpoints {
 		ref := string(e.id)
-		if w.chance(0.5) {
+		if w.ordered || w.chance(0.5) {
 			w.handIn(e.Tenant, "resume "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Resume(ctx, e.Tenant, ref)) })
 			w.handIn(e.Tenant, "enable "+ref, func(ctx context.Context, p *process) error { return second(p.admin().Enable(ctx, e.Tenant, ref)) })
 		}

@@ -110,6 +110,9 @@ func (w *simulation) drawRetry(delays []time.Duration) hook.RetryPolicy {
 
 // drawMaxAge returns a max_age, often below the delays of the retry policy.
 func (w *simulation) drawMaxAge() time.Duration {
+	if w.ordered { // the ages of a sequence add up
+		return pick(w, time.Minute, 3*time.Minute, 10*time.Minute)
+	}
 	return pick(w, time.Minute, 3*time.Minute, 10*time.Minute, 40*time.Minute, w.level.oldest, w.level.oldest)
 }
 

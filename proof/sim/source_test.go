@@ -43,7 +43,7 @@ type producers struct {
 }
 
 func (w *simulation) drawProducers() {
-	if w.sources.on = w.seed%8 == 2; !w.sources.on {
+	if w.sources.on = w.seed%8 == 2 && !w.ordered; !w.sources.on {
 		return
 	}
 	w.sources.queue.Visibility = visibility

@@ -87,7 +87,7 @@ func (w *simulation) planSweep() {
 				p.count("sweeps")
 			}
 		}, func(*process) { w.checkSwept() })
-		if _, reason := w.unfinished(); w.quiet && !w.restoreAhead && (reason == "" || w.now.Sub(start) > suffering+drainAtMost) {
+		if _, reason := w.unfinished(); w.quiet && !w.restoreAhead && (reason == "" || w.now.Sub(start) > suffering+drainAtMost && !w.ordered || w.broken != "") {
 			return
 		}
 		w.planSweep()

@@ -189,6 +189,13 @@ func (p *process) contents(r *table.Call) string {
 		if r.Keys[0].Sort == "limits" && strings.HasPrefix(about, "endpoint#") { // leases are by delivery
 			about += " of " + strings.Join(slices.Sorted(maps.Keys(signs(in))), ", ")
 		}
+		if strings.HasPrefix(about, "order#") { // several deliveries may move one sequence
+			for _, name := range []string{":head", ":moved_by", ":last"} {
+				if n, ok := in.ExpressionAttributeValues[name].(*types.AttributeValueMemberN); ok {
+					about += " " + n.Value
+				}
+			}
+		}
 		if strings.HasPrefix(about, "job#") {
 			about += " " + texts(in.ExpressionAttributeValues)
 		}
