@@ -18,7 +18,7 @@ const lateLife = 40 * time.Minute
 // table removes events and deliveries in any order, each soon or much later. Clients
 // repeat posts, and operators replay. false: the run has no second part.
 func (w *simulation) age() bool {
-	if w.restores || w.broken != "" || len(w.posted) == 0 || len(w.posted) > 500 || !w.chance(0.25) {
+	if w.restores || w.ordered || w.broken != "" || len(w.posted) == 0 || len(w.posted) > 500 || !w.chance(0.25) {
 		return false
 	}
 	retention := world.Retention

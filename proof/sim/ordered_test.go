@@ -21,7 +21,7 @@ import (
 // From what the table shows, the checks know which deliveries of a sequence are over: no request of the
 // delivery is allowed before. A delivery is over when it is delivered, discarded or cancelled, and when
 // it is dead, if its endpoint skips or its retention ended. What was over once, stays so: a replay of it
-// comes later. In the end every sequence is idle, or its head is dead and blocks it.
+// comes later. The expiry of records (age) is left out. In the end every sequence is idle, or its head is dead and blocks it.
 
 const (
 	orderedDrain = 30 * time.Hour // of a long sequence at an endpoint that never answers
@@ -366,9 +366,6 @@ func (w *simulation) stateOf(event hook.EventID, endpoint hook.EndpointID) strin
 func (w *simulation) blocked(e hook.Event, endpoint hook.EndpointID) bool {
 	if e.Numbers[endpoint] == 0 {
 		return false
-	}
-	if w.now.After(e.ExpiresAt) { // the time in which the sweep ends it was left out: see age
-		return true
 	}
 	s := w.sequenceOf(order.ID{Endpoint: endpoint, Key: e.OrderingKey})
 	status := w.statuses[endpoint]
