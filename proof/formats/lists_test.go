@@ -32,7 +32,7 @@ func listPaths() map[string]string {
 	paths := make(map[string]string)
 	for _, path := range []string{
 		"/v1/audit", "/v1/event-types?archived=true", "/v1/keys", "/v1/tenants", "/v1/tenants?prefix=erased-",
-		"/v1/tenants/{tenant}/audit", "/v1/tenants/{tenant}/dead-letters", "/v1/tenants/{tenant}/deliveries", "/v1/tenants/{tenant}/deliveries?state=dead",
+		"/v1/tenants/{tenant}/attention", "/v1/tenants/{tenant}/audit", "/v1/tenants/{tenant}/dead-letters", "/v1/tenants/{tenant}/deliveries", "/v1/tenants/{tenant}/deliveries?state=dead",
 		"/v1/tenants/{tenant}/endpoints", "/v1/tenants/{tenant}/endpoints?slow=false", "/v1/tenants/{tenant}/endpoints/{endpoint}/decisions",
 		"/v1/tenants/{tenant}/endpoints/{endpoint}/deliveries", "/v1/tenants/{tenant}/events", "/v1/tenants/{tenant}/events/{event}/attempts",
 		"/v1/tenants/{tenant}/events/{event}/deliveries", "/v1/tenants/{tenant}/replays",
