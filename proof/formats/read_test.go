@@ -109,7 +109,7 @@ func (r *reader) endpoint(id string) map[string]any {
 	hours, err := r.Hours(r.ctx, endpoint, start().Add(-time.Hour))
 	shown["hours"] = r.show(hours, err)
 	q, place := sequence(0)
-	q.ID.Endpoint = endpoint
+	q.Endpoint = endpoint
 	stored, err := r.Sequence(r.ctx, tenant, q.ID)
 	shown["sequence"] = r.show(stored, err)
 	next, err := r.NextPlace(r.ctx, q.ID, 1, place.Number)

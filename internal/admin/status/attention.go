@@ -67,11 +67,7 @@ func (c cause) text() string { return fmt.Sprintf("%v %v %d %v", c.state, c.clas
 // the cause if it is not empty.
 func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []hook.Endpoint, of string) ([]EndpointHarm, error) {
 	now := r.now()
-	ids := make([]hook.EndpointID, len(endpoints))
-	for i, e := range endpoints {
-		ids[i] = e.ID
-	}
-	records, err := r.Circuits.CircuitsOf(ctx, ids)
+	records, err := r.Circuits.CircuitsOf(ctx, idsOf(endpoints))
 	if err != nil {
 		return nil, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}

@@ -77,11 +77,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 		return TenantHealth{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
 	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return !e.Named(search) })
-	ids := make([]hook.EndpointID, len(endpoints))
-	for i, e := range endpoints {
-		ids[i] = e.ID
-	}
-	records, err := r.Circuits.CircuitsOf(ctx, ids)
+	records, err := r.Circuits.CircuitsOf(ctx, idsOf(endpoints))
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
@@ -89,10 +85,6 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if len(endpoints) > MaxHealth {
 		slices.SortStableFunc(endpoints, func(a, b hook.Endpoint) int { return cmp.Compare(rank(a, records[a.ID]), rank(b, records[b.ID])) })
 		endpoints = endpoints[:MaxHealth]
-		ids = ids[:0]
-		for _, e := range endpoints {
-			ids = append(ids, e.ID)
-		}
 	}
 	h.Endpoints = make([]EndpointSummary, len(endpoints))
 	queued, means := make([]float64, len(endpoints)), make([]time.Duration, len(endpoints))
@@ -113,10 +105,10 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err := group.Wait(); err != nil {
 		return TenantHealth{}, err
 	}
-	mean := make(map[hook.EndpointID]time.Duration, len(ids))
-	for i, id := range ids {
+	mean := make(map[hook.EndpointID]time.Duration, len(endpoints))
+	for i, e := range endpoints {
 		h.Queued += queued[i]
-		mean[id] = means[i]
+		mean[e.ID] = means[i]
 	}
 	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
 	return h, r.addWaiting(ctx, &h, records, mean)
@@ -195,4 +187,12 @@ func judged(e hook.Endpoint, r admission.Record, hours []stats.Hour) condition.C
 	return condition.Of(condition.Facts{
 		Status: e.Status, Reason: e.Reason, StatusSince: e.StatusSince, CreatedAt: e.CreatedAt, Circuit: r.Circuit, Hours: hours, Began: r.Review.Began, Judged: r.Review.Judged,
 	})
+}
+
+func idsOf(endpoints []hook.Endpoint) []hook.EndpointID {
+	ids := make([]hook.EndpointID, len(endpoints))
+	for i, e := range endpoints {
+		ids[i] = e.ID
+	}
+	return ids
 }

@@ -143,11 +143,7 @@ func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) 
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	ids := make([]hook.EndpointID, len(endpoints))
-	for i, e := range endpoints {
-		ids[i] = e.ID
-	}
-	return ids, nil
+	return idsOf(endpoints), nil
 }
 
 // statsGroups holds the rows of a group by hour, or under the zero hour.

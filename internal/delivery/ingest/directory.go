@@ -15,12 +15,12 @@ const MaxDirectory = 40 << 20
 // the tenant's version, and reads the version in every call. So an event reaches every endpoint
 // that was created before it was posted. After a change it reads what has changed alone.
 type Directory struct {
-	store Store
+	store DirectoryStore
 	cache *cache.Cache[hook.TenantID, *listing]
 }
 
 // NewDirectory returns a Directory of the store with an empty cache.
-func NewDirectory(store Store) *Directory {
+func NewDirectory(store DirectoryStore) *Directory {
 	return &Directory{store: store, cache: cache.New[hook.TenantID, *listing](MaxDirectory, nil)}
 }
 

@@ -10,6 +10,7 @@ import (
 // Store keeps events, and the versions, limits and endpoints of tenants. Every read sees every
 // write acknowledged before the read began.
 type Store interface {
+	DirectoryStore
 	// PutEvent stores a new event, or returns CodeConflict if the id exists. A stored event
 	// that has expired when the new one is accepted is replaced.
 	PutEvent(ctx context.Context, e hook.Event) error
@@ -17,6 +18,12 @@ type Store interface {
 	// RegisterTenant makes the tenant known, with a version of at least 1. Repeated calls do no
 	// harm.
 	RegisterTenant(ctx context.Context, tenant hook.TenantID) error
+	settle.Spender
+}
+
+// DirectoryStore reads what a Directory keeps of tenants. Every read sees every write acknowledged before
+// the read began.
+type DirectoryStore interface {
 	// TenantVersion returns a number that changes with every change of the tenant's
 	// endpoints and limits; 0 for an unknown tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
@@ -26,7 +33,6 @@ type Store interface {
 	// since one. versionOf returns the version of an endpoint at the mark; 0 for none. all is false
 	// if only Listing can tell: too much has changed, or changes are under way.
 	Changes(ctx context.Context, tenant hook.TenantID, since Mark, versionOf func(hook.EndpointID) int64) (c Changes, all bool, err error)
-	settle.Spender
 }
 
 // Mark is a moment in the changes of a tenant. All but the version is for the store alone.

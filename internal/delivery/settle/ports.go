@@ -22,9 +22,17 @@ type DeliveryStore interface {
 	SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error
 }
 
-// OrderStore keeps the sequences of ordered deliveries, see package order. Every read sees every write
-// that was acknowledged before the read began.
+// OrderStore is what moves sequences.
 type OrderStore interface {
+	SequenceStore
+	EndpointReader
+	EventReader
+	DeliveryStore
+}
+
+// SequenceStore keeps the sequences of ordered deliveries, see package order. Every read sees every write
+// that was acknowledged before the read began.
+type SequenceStore interface {
 	// Sequence returns the sequence; one of version 0 if there is no record.
 	Sequence(ctx context.Context, tenant hook.TenantID, id order.ID) (order.Sequence, error)
 	// SaveSequence writes s as version s.Version+1. If the stored version is not s.Version, it writes
@@ -32,11 +40,8 @@ type OrderStore interface {
 	SaveSequence(ctx context.Context, s order.Sequence) error
 	// PutPlace stores the place of a delivery that waits, unless it is stored.
 	PutPlace(ctx context.Context, id order.ID, p order.Place) error
-	// NextPlace returns the first place with a number from from to to; nil if there is none.
+	// NextPlace returns the first place with a number between from and to, which count; nil if there is none.
 	NextPlace(ctx context.Context, id order.ID, from, to int64) (*order.Place, error)
-	EndpointReader
-	EventReader
-	DeliveryStore
 }
 
 // DeliveriesReader reads the records of several deliveries. Every read sees every
