@@ -27,15 +27,15 @@ func TestCalls(t *testing.T) {
 		t.Fatalf("the delivery is %s; want delivered", d.State)
 	}
 	want := map[string]int{
-		"read batch": 2, "write delivery": 2, "write attempt": 1, "send": 1,
+		"read batch": 2, "write delivery": 2, "send": 1,
 		"write stats": 2, "read stats": 1, "write circuit": 2, // a failure, and its end
 		"breaker: list circuit": 2 * 16, "breaker: read depth": 1, // two lists, due and attended, of 16 shards
 	}
 	if diff := cmp.Diff(want, w.Calls.All()); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
 	}
-	if effects := w.Crash.Effects(); effects != 8 {
-		t.Errorf("%d effects; want 8: the writes and the message", effects)
+	if effects := w.Crash.Effects(); effects != 7 {
+		t.Errorf("%d effects; want 7: the writes and the message", effects)
 	}
 }
 
