@@ -52,6 +52,10 @@ pictures/dashboard: need/go need/node need/python local ## Draw the dashboard wi
 bench: need/go ## Measure the CPU time of the path, cold starts and packages; writes docs/performance.md
 	@go run ./localstack/cmd/bench
 
+.PHONY: bench/peers
+bench/peers: need/go ## Measure Outpost and Svix beside Surehook (PEER_OUTPOST=folder PEER_SVIX=file); keeps the chapter for make bench
+	@go run ./localstack/cmd/bench peers
+
 # It compares a committed document with what the code writes; a test does so with
 # docs/cost.md. No target compares docs/performance.md and docs/dashboard.svg: measurements
 # differ from run to run.

@@ -3,7 +3,7 @@
 // benchmarks, and the process of `make dev`.
 //
 // CPUPROFILE is the name of files for CPU profiles of the functions of the path: .ingest and
-// .deliver. Arguments name single parts (machine, path, functions, dev, packages): bench
+// .deliver. Arguments name single parts (machine, path, functions, dev, packages, peers): bench
 // runs only these parts and prints the figures instead of writing the document. The document
 // names its commit, so bench refuses to write the document while the working tree has
 // changes.
@@ -39,6 +39,9 @@ func main() {
 	}
 }
 
+// peersPart runs only when it is named: the document shows what it last kept.
+const peersPart = "peers"
+
 // part is a chapter of the document.
 type part struct {
 	name    string
@@ -48,7 +51,7 @@ type part struct {
 // parts are in the order of the document. The path is early, because the
 // packages' benchmarks heat the machine up.
 func parts() []part {
-	return []part{{"machine", machine}, {"path", paths}, {"functions", functions}, {"dev", dev}, {"packages", packages}}
+	return []part{{"machine", machine}, {"path", paths}, {"functions", functions}, {"dev", dev}, {"packages", packages}, {peersPart, peers}}
 }
 
 func run(ctx context.Context, only []string) error {
@@ -62,7 +65,7 @@ func run(ctx context.Context, only []string) error {
 	var text strings.Builder
 	text.WriteString(head)
 	for _, p := range parts() {
-		if len(only) > 0 && !slices.Contains(only, p.name) {
+		if len(only) > 0 && !slices.Contains(only, p.name) || len(only) == 0 && p.name == peersPart {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "measuring: %s\n", p.name)

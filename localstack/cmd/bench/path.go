@@ -268,7 +268,7 @@ func paths(ctx context.Context) (text string, err error) {
 	return fmt.Sprintf(pathText, perRound, rounds) +
 		table([]string{"batch", "endpoints", "ingest", "deliver", "together", "goal", "allocated by ingest", "by deliver", "requests"}, rows) +
 		bareText + table([]string{"connections", "deliver", "bare posts", "share"}, [][]string{append([]string{"kept"}, kept...), append([]string{"new"}, fresh...)}) +
-		peersText, nil
+		"\n" + peersMeasured, nil
 }
 
 // beside measures function deliver beside bare posts: batches of ten to ten endpoints.
@@ -304,14 +304,4 @@ events of a post and of tasks that ` + "`deliver`" + ` gets at once; "endpoints"
 const bareText = `
 ` + "`deliver`" + ` with batches of ten to ten endpoints, beside bare signed POSTs of an ` + "`http.Client`" + ` with the same headers, per 1,000 over TLS. The share is the part of a delivery that is the post itself; new less kept is the cost of a TLS handshake (P-256).
 
-`
-
-const peersText = `
-Other servers for webhooks, per 1,000 deliveries, measured by us on another, slower machine:
-
-| Server | CPU | with its databases |
-| --- | --- | --- |
-| Outpost | 0.53 to 0.58 s | 0.9 to 1.2 s |
-| Convoy | 3.0 s | 6.1 to 6.4 s |
-| Svix |  | 0.75 to 1.07 s |
 `
