@@ -57,7 +57,7 @@ test('pages of 500 endpoints and 10,000 deliveries ask and show little', async (
     [`${of}/endpoints/shop-499?tab=deliveries`, 4, 51],
     [`${of}/events`, 3, 51],
     [`${of}/events/${event}`, 3, 102],
-    [`${of}/events/evt_${newest.data[0]!.id.split('_')[1]}?delivery=${newest.data[0]!.id}`, 5, 106],
+    [`${of}/events/evt_${newest.data[0]!.id.split('_')[1]}?delivery=${newest.data[0]!.id}`, 6, 106], // its endpoint is asked for by itself if the first hundred rows do not have it
     [`${of}/deliveries`, 3, 51],
     [`${of}/dead-letters`, 2, 60],
     [`${of}/changes`, 2, 51],
