@@ -102,7 +102,8 @@ func grantBreaker(role awsiam.Role, p plan) {
 
 // grantReplay: select past deliveries, create their next generation, and send
 // the tasks; store the jobs and enqueue the jobs' remaining pages; remove everything of
-// an erased tenant. An ordered delivery that ends by hand sends the task of the next one. Permissions to receive from the jobs queue come with the event source.
+// an erased tenant. An ordered delivery that ends by hand sends the task of the next one.
+// Permissions to receive from the jobs queue come with the event source.
 func grantReplay(role awsiam.Role, p plan) {
 	// An erasure removes items by lists and by a scan.
 	allow(role, "dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem",

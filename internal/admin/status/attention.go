@@ -35,7 +35,6 @@ func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Req
 		return page.List[EndpointHarm]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
 	rest = slices.DeleteFunc(rest, func(e hook.Endpoint) bool { return string(e.ID) <= after })
-	slices.SortFunc(rest, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	looked := min(len(rest), maxLooked)
 	found, err := r.harmed(ctx, tenant, rest[:looked], of)
 	if err != nil {

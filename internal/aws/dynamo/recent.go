@@ -2,13 +2,13 @@ package dynamo
 
 import (
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -51,10 +51,9 @@ func (c codec) pack(attempts []hook.Attempt) []byte {
 		return nil
 	}
 	list, _ := encode(attempts).(*types.AttributeValueMemberL) // a slice is a list
-	unordered, _ := attributevalue.MarshalListJSON(list.Value) // of strings, numbers, maps and lists
-	var value any
-	_ = json.Unmarshal(unordered, &value)
-	ordered, _ := json.Marshal(value) //nolint:errchkjson // as read; the names in order, because like attempts compress well
+	text, _ := attributevalue.MarshalListJSON(list.Value)      // of strings, numbers, maps and lists
+	ordered := jsontext.Value(text)
+	_ = ordered.Canonicalize() // the names in order, because like attempts compress well
 	return c.packer.EncodeAll(ordered, nil)
 }
 

@@ -35,8 +35,8 @@ func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hoo
 const maxFirstVersion = 1 << 62
 
 // changeTenant returns the update of the tenant's item that sets the keys of the tenant in the list
-// of tenants, the next version, which the list shows, and what more says. Every write of the tenant sets the same keys,
-// so the index is written once per tenant.
+// of tenants, the next version, which the list shows, and what more says. Every write of the tenant
+// sets the same keys, so the index is written once per tenant.
 //
 // The first version of a tenant is random, because a process may still cache the endpoints of an
 // erased tenant of the same name under a version of that tenant.

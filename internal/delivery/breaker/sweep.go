@@ -78,8 +78,8 @@ func (b *Breaker) Look(ctx context.Context) error {
 // keeps failing would send a task with each sweep. If the old task was not lost after all,
 // one of the two finds the attempt recorded.
 //
-// An ordered delivery whose turn has not come gets no task. The gate delays a task by at most admission.MaxRateWait, so no task of an overdue delivery
-// is waiting for a rate slot.
+// An ordered delivery whose turn has not come gets no task. The gate delays a task by at most
+// admission.MaxRateWait, so no task of an overdue delivery is waiting for a rate slot.
 func (b *Breaker) SweepTasks(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)

@@ -15,12 +15,15 @@ import (
 
 // ordered returns the ordered targets of an event with an ordering key, which get their numbers later.
 func (l *listing) ordered(e *hook.Event) map[hook.EndpointID]int64 {
+	if e.OrderingKey == "" {
+		return nil
+	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 
 	var numbers map[hook.EndpointID]int64
 	for _, target := range e.Targets {
-		if s := l.endpoints[target.Endpoint]; e.OrderingKey != "" && s != nil && s.Ordered {
+		if s := l.endpoints[target.Endpoint]; s != nil && s.Ordered {
 			if numbers == nil {
 				numbers = make(map[hook.EndpointID]int64)
 			}

@@ -80,7 +80,7 @@ func (o Orders) head(ctx context.Context, s order.Sequence, ended *hook.Delivery
 		d, err := o.Store.Delivery(ctx, ref)
 		switch {
 		case hook.CodeOf(err) == hook.CodeNotFound:
-			return &hook.Delivery{ID: ref.DeliveryID, AcceptedAt: ref.AcceptedAt, Shard: ref.Shard, Tenant: s.Tenant, State: hook.StateQueued}, nil
+			return new(hook.Delivery{Tenant: s.Tenant, State: hook.StateQueued}.At(ref)), nil
 		case err != nil:
 			return nil, err
 		case d.Replayed.Generation == 0:

@@ -35,8 +35,9 @@ func groupBy() Setting {
 }
 
 // Group returns the group of an event: the text, number or boolean at the endpoint's group_by, or
-// else its ordering key, or else its id, so that an event without such a value has a group of its own. A value that is
-// longer than 128 characters, or has others than visible ASCII, is replaced by its SHA-256 in hex.
+// else its ordering key, or else its id, so that an event without either has a group of its own. A
+// value that is longer than 128 characters, or has others than visible ASCII, is replaced by its
+// SHA-256 in hex.
 func Group(e *hook.Endpoint, event *hook.Event) string {
 	value := cmp.Or(event.OrderingKey, string(event.ID))
 	if path := e.Destination.Settings[GroupBy]; path != "" {

@@ -134,9 +134,9 @@ func Over(d hook.Delivery, block bool) bool {
 }
 
 // Advance moves the sequence past its head; nil: a void number. by is the turn of the delivery whose end
-// moves the sequence, and waiting the first one behind the head, if any. A number
-// between the two that has no delivery gets the turn, unless it is void: its process is about to store
-// the delivery, and then looks again.
+// moves the sequence, and waiting the first one behind the head, if any. A number between the two that
+// has no delivery gets the turn, unless it is void: its process is about to store the delivery, and
+// then looks again.
 func (s Sequence) Advance(head *hook.Delivery, by int64, waiting *Place, now time.Time) Sequence {
 	if head != nil && head.State == hook.StateDelivered && head.Number == s.Head {
 		s.Delivered = s.Head

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -191,8 +190,7 @@ func (p *peer) load(ctx context.Context, sink *sink, n int, pace time.Duration, 
 	if err != nil {
 		return f, err
 	}
-	per := time.Duration(n) / 1000
-	f.own, f.databases = (ownAfter-own)/max(per, 1), (databasesAfter-databases)/max(per, 1)
+	f.own, f.databases = (ownAfter-own)*1000/time.Duration(n), (databasesAfter-databases)*1000/time.Duration(n)
 	return f, nil
 }
 
@@ -223,12 +221,6 @@ func functionsBeside(ctx context.Context) (rows [][]string, err error) {
 		rows = append(rows, []string{name, fmt.Sprintf("%.2f s", r.cpu()), "", "", "", "", ""})
 	}
 	return rows, nil
-}
-
-// sorted returns the durations in order.
-func sorted(all []time.Duration) []time.Duration {
-	slices.SortFunc(all, cmp.Compare)
-	return all
 }
 
 const peersHead = "## Beside other servers\n\n`make bench/peers` measures servers for webhooks on one machine in one run, where their programs are.\n\n"

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -107,7 +108,8 @@ func (s *sink) wait(ctx context.Context) ([]time.Duration, error) {
 	for i, at := range s.came {
 		waits = append(waits, at.Sub(s.sentAt[i]))
 	}
-	return sorted(waits), nil
+	slices.Sort(waits)
+	return waits, nil
 }
 
 // together calls do for 0 to n-1 in order, on several goroutines, until an error.
