@@ -27,9 +27,16 @@ const exampleURL = "https://example.com/hooks/surehook"
 // description, no accepted invalid request, no answered request without a key.
 // The settings are in schemathesis.toml, and the repetitions in contract/retries.py.
 //
-// The test runs before the concurrent tests, because it keeps the machine busy.
+// It runs before the concurrent tests, because it keeps the machine busy. An erasure,
+// which waits for minutes, is made beside it.
 func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 	needs(t)
+	t.Run("an erased tenant is gone", anErasedTenantIsGone)
+	t.Run("each answer is as documented", eachAnswerIsAsDocumented)
+}
+
+func eachAnswerIsAsDocumented(t *testing.T) {
+	t.Parallel()
 	program, err := filepath.Abs(filepath.Join("..", ".venv", "bin", "schemathesis"))
 	if err != nil {
 		t.Fatal(err)

