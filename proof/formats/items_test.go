@@ -46,7 +46,7 @@ func settled(k table.Key, item table.Item) table.Item {
 		switch kind := kindOf(k); {
 		case namesWriters(kind) && writer.MatchString(name):
 			item[name] = &types.AttributeValueMemberS{Value: "writer00"}
-		case kind == "tenant.tenant" && (name == "version" || name == "listed"):
+		case kind == "tenant.tenant" && name == "version":
 			item[name] = &types.AttributeValueMemberN{Value: "7"}
 		}
 	}

@@ -193,15 +193,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "the store does not compare a list with its digest", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "it.listsAll() && it.Digest != digestOf(rows)", bug: "it.listsAll() && it.Digest != digestOf(rows) && it.Version < 0",
+			old: "if it.Digest != digestOf(rows) {", bug: "if it.Digest != digestOf(rows) && it.Version < 0 {",
 		},
 		{
 			name: "the store does not compare changes with the digest", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
 			old: "if digest+digestOf(rows) != it.Digest {", bug: "if digest+digestOf(rows) != it.Digest && it.Version < 0 {",
-		},
-		{
-			name: "the store misses the changes of an older build", file: "internal/aws/dynamo/endpoint.go", test: "internal/aws/dynamo TestListing_afterAnOlderBuild",
-			old: "return it.Listed == it.Version", bug: "return it.Listed == it.Version || it.Version > 0",
 		},
 		{
 			name: "an unprocessed key fails all tasks of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},

@@ -102,9 +102,7 @@
 // version must notice. The tenant has a digest: the sum of 48 bits for each endpoint and its version,
 // which every change of an endpoint adjusts. A list whose sum is that of the tenant is the list of
 // the tenant's version, however it was read. So Listing reads the rows alone, and Changes those
-// of the endpoints that the tenant's newest changes name; if it misses one, the sums differ. A build
-// without digest changes the version and not listed, so both differ: see relist, which reads with
-// TransactGetItems, and asOfOneMoment.
+// of the endpoints that the tenant's newest changes name; if it misses one, the sums differ.
 //
 // # Expiry
 //

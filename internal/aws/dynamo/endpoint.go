@@ -26,16 +26,12 @@ const (
 type tenantItem struct {
 	key
 	Version   int64             `stored:"version"`   // number of changes of endpoints and limits, ever
-	Listed    int64             `stored:"listed"`    // Version, unless a build made the last changes that knows no rows and no digest
 	Digest    int64             `stored:"digest"`    // of the endpoints in the list: see endpointDigest
 	Endpoints int64             `stored:"endpoints"` // number of endpoints now
 	Limits    hook.TenantLimits `stored:"limits"`    // absent: no limits
 	Closing   hook.ErasureID    `stored:"closing"`   // absent: no erasure is under way
 	Rest      map[string]string `stored:",inline"`   // the newest changes, by slot, and the place in the list of tenants
 }
-
-// listsAll reports whether the rows of the tenant's list show every change.
-func (it tenantItem) listsAll() bool { return it.Listed == it.Version }
 
 func (it tenantItem) mark() ingest.Mark {
 	m := ingest.Mark{Version: it.Version, Digest: it.Digest}

@@ -193,15 +193,13 @@ func TestListing_keepsEndpointsOfLaterBuilds(t *testing.T) {
 	item["schemes"] = map[string]any{"L": []any{said("v2")}}
 	w, s := newWire(t)
 	n := reported(s)
-	tenant := map[string]any{"version": map[string]any{"N": "4"}, "endpoints": map[string]any{"N": "1"}}
 	w.reply = func(r request) answer {
 		switch r.op {
 		case "Query":
-			return encoded(t, map[string]any{"Items": []any{map[string]any{"pk": said("tenant#acme"), "sk": said("endpoint#" + string(endpointID))}}})
-		case "GetItem": // as a build left it that knows no rows
-			return encoded(t, map[string]any{"Item": tenant})
-		case "TransactGetItems":
-			return encoded(t, map[string]any{"Responses": []any{map[string]any{"Item": tenant}, map[string]any{"Item": item}}})
+			row := map[string]any{"pk": said("tenant#acme"), "sk": said("endpoint#" + string(endpointID)), "id": said(string(endpointID)), "status": item["status"]}
+			return encoded(t, map[string]any{"Items": []any{row}})
+		case "GetItem":
+			return encoded(t, map[string]any{"Item": map[string]any{"version": map[string]any{"N": "4"}}})
 		}
 		return encoded(t, map[string]any{"Responses": map[string]any{"table": []any{item}}})
 	}

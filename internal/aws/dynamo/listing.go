@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
@@ -31,16 +30,13 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 		if it, err = s.tenant(ctx, tenant); err != nil {
 			return err
 		}
-		if it.listsAll() && it.Digest != digestOf(rows) {
+		if it.Digest != digestOf(rows) {
 			return errTorn
 		}
 		return nil
 	})
 	if err != nil {
 		return ingest.Listing{}, err
-	}
-	if !it.listsAll() {
-		return s.relist(ctx, tenant, rows, op)
 	}
 	return ingest.Listing{Mark: it.mark(), Limits: it.Limits, Endpoints: s.subscribers(ctx, rows), Torn: torn}, nil
 }
@@ -76,7 +72,7 @@ func (s *Store) Changes(
 			return err
 		}
 		c = ingest.Changes{Mark: it.mark(), Limits: it.Limits}
-		if all = it.listsAll() && it.Version-since.Version <= recentSlots; !all {
+		if all = it.Version-since.Version <= recentSlots; !all {
 			return nil
 		}
 		var keys []key
@@ -96,91 +92,6 @@ func (s *Store) Changes(
 		return nil
 	})
 	return c, all && !torn, err
-}
-
-// relist reads a tenant that a build changed which knows no digest: the rows do not show its changes.
-// It reads the endpoints themselves, as of one moment, with one transaction per 24 endpoints. The tenant
-// counts its endpoints, so a list that lacks a new row is torn, too. Then it makes the rows and the
-// digest right, unless the tenant has changed.
-func (s *Store) relist(ctx context.Context, tenant hook.TenantID, rows []map[string]types.AttributeValue, op string) (ingest.Listing, error) {
-	var it tenantItem
-	var items []map[string]types.AttributeValue
-	torn, err := s.untorn(ctx, func() error {
-		keys, err := s.endpointKeys(ctx, tenant, op)
-		if err != nil {
-			return err
-		}
-		m, err := s.asOfOneMoment(ctx, tenantKey(tenant), keys, attributeNames[subscriberItem]()...)
-		if err != nil {
-			return err
-		}
-		it, items = tenantItem{}, ownedBy(m.items, tenant)
-		if err := decodeItem(m.head, &it); err != nil {
-			return err
-		}
-		if it.Endpoints != int64(len(items)) {
-			return errTorn
-		}
-		return nil
-	})
-	if err != nil {
-		return ingest.Listing{}, translate(err, op)
-	}
-	if torn {
-		return s.tornListing(ctx, tenant)
-	}
-	if it.Closing != "" {
-		return ingest.Listing{}, fmt.Errorf("%s: %w", op, hook.TenantClosing(tenant))
-	}
-	l := ingest.Listing{Mark: it.mark(), Limits: it.Limits, Endpoints: s.subscribers(ctx, items)}
-	l.Digest = digestOf(items)
-	s.mendRows(ctx, tenant, l.Mark, rows, l.Endpoints)
-	return l, nil
-}
-
-// mendRows writes the rows that do not show their endpoints, and then the digest of all of them, unless
-// the tenant has another version by then. Whatever fails is left to the next read.
-func (s *Store) mendRows(ctx context.Context, tenant hook.TenantID, m ingest.Mark, rows []map[string]types.AttributeValue, endpoints []ingest.Subscriber) {
-	shown := make(map[hook.EndpointID]int64)
-	for _, row := range rows {
-		var e ingest.Subscriber
-		_ = decodeItem(row, &e) // what is unreadable here is in the endpoint, too
-		shown[e.ID] = e.Version
-	}
-	group, grouped := errgroup.WithContext(ctx)
-	group.SetLimit(maxShardQueries)
-	for _, e := range endpoints {
-		if shown[e.ID] == e.Version {
-			continue
-		}
-		group.Go(func() error {
-			older := condition{
-				expression: "attribute_exists(pk) AND (attribute_not_exists(version) OR version < :version)",
-				values:     map[string]types.AttributeValue{":version": number(e.Version)},
-			}
-			return s.writeNext(grouped, s.nextIf(subscriberRow{endpointRow(tenant, e.ID), e}, e.Version, older))
-		})
-	}
-	if group.Wait() != nil {
-		return
-	}
-	same := condition{expression: "version = :version"}
-	_ = s.change(ctx, s.update(tenantKey(tenant), "SET listed = version, digest = :digest", same,
-		map[string]types.AttributeValue{":version": number(m.Version), ":digest": number(m.Digest)}))
-}
-
-// tornListing reads the tenant, and then the endpoints.
-func (s *Store) tornListing(ctx context.Context, tenant hook.TenantID) (ingest.Listing, error) {
-	it, err := s.tenant(ctx, tenant)
-	if err != nil {
-		return ingest.Listing{}, err
-	}
-	l := ingest.Listing{Mark: it.mark(), Limits: it.Limits, Torn: true}
-	endpoints, err := s.Endpoints(ctx, tenant)
-	for _, e := range endpoints {
-		l.Endpoints = append(l.Endpoints, ingest.SubscriberOf(e))
-	}
-	return l, err
 }
 
 // subscriberRow is a row of the tenant's list. An update keeps the attributes that the build does not
@@ -244,14 +155,6 @@ func changed(older, newer []string) []hook.EndpointID {
 		}
 	}
 	return ids
-}
-
-// subscriberItem is a part of endpointItem.
-type subscriberItem struct {
-	key
-	ingest.Subscriber
-
-	Tenant hook.TenantID `stored:"tenant"`
 }
 
 // subscribers decodes the endpoints of a list, in the order of their ids.

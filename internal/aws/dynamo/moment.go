@@ -18,7 +18,7 @@ import (
 
 const (
 	// maxMomentKeys bounds the items of one transaction, beside the versioned item: 24
-	// endpoints or event types have less than the 4 MB of a transaction.
+	// event types have less than the 4 MB of a transaction.
 	maxMomentKeys = 24
 	// maxMomentTries bounds the tries of a read as of one moment. A commit takes
 	// milliseconds, and the waits of 4 tries add up to 70 ms at most.
@@ -49,8 +49,8 @@ type moment struct {
 // BatchGetItem meanwhile sees some items after and some before the transaction.
 // TransactGetItems never does. Each transaction reads the versioned item, too: equal
 // versions prove that no change is between two transactions. An error wraps errTorn
-// when a transaction changes the items. With attributes, the items have those alone.
-func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, attributes ...string) (moment, error) {
+// when a transaction changes the items.
+func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key) (moment, error) {
 	chunks := slices.Collect(slices.Chunk(keys, maxMomentKeys))
 	if len(chunks) == 0 {
 		chunks = [][]key{nil}
@@ -63,7 +63,7 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, at
 	group.SetLimit(maxShardQueries)
 	for _, chunk := range chunks {
 		group.Go(func() error {
-			one, err := s.transactGet(groupCtx, append([]key{versioned}, chunk...), attributes)
+			one, err := s.transactGet(groupCtx, append([]key{versioned}, chunk...))
 			if err != nil {
 				return err
 			}
@@ -92,14 +92,11 @@ func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key, at
 }
 
 // transactGet reads the items as of one moment, in the order of the keys; nil for an
-// item that does not exist. Of all but the first it reads the attributes alone; none means all.
-func (s *Store) transactGet(ctx context.Context, keys []key, attributes []string) ([]map[string]types.AttributeValue, error) {
+// item that does not exist.
+func (s *Store) transactGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
 	gets := make([]types.TransactGetItem, len(keys))
 	for i, k := range keys {
 		gets[i].Get = &types.Get{TableName: s.table, Key: k.attributes()}
-		if i > 0 && len(attributes) > 0 {
-			gets[i].Get.ProjectionExpression, gets[i].Get.ExpressionAttributeNames = projected(attributes)
-		}
 	}
 	out, err := s.db.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: gets})
 	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok && codeOfReasons(canceled.CancellationReasons) == hook.CodeUnavailable {

@@ -72,15 +72,6 @@ func partsOf(t reflect.Type) []part {
 	return parts
 }
 
-// attributeNames returns the names of the attributes of a record.
-func attributeNames[T any]() []string {
-	var all []string
-	for _, p := range partsOf(reflect.TypeFor[T]()) {
-		all = append(all, p.name)
-	}
-	return all
-}
-
 // encodeItem returns the attributes of a record.
 func encodeItem(record any) map[string]types.AttributeValue {
 	return encodeParts(reflect.ValueOf(record))

@@ -35,7 +35,7 @@ func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hoo
 const maxFirstVersion = 1 << 62
 
 // changeTenant returns the update of the tenant's item that sets the keys of the tenant in the list
-// of tenants, the next version, which the list shows, and what more says. Every write of the tenant
+// of tenants, the next version, and what more says. Every write of the tenant
 // sets the same keys, so the index is written once per tenant.
 //
 // The first version of a tenant is random, because a process may still cache the endpoints of an
@@ -43,7 +43,7 @@ const maxFirstVersion = 1 << 62
 func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, values map[string]types.AttributeValue) *types.Update {
 	values[":list"], values[":tenant"] = text(tenantList), text(string(tenant))
 	values[":first"], values[":one"] = number(rand.Int64N(maxFirstVersion)), number(1) //nolint:gosec // no secret
-	const next = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one, listed = if_not_exists(listed, :first) + :one"
+	const next = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
 	return s.update(tenantKey(tenant), next+more, c, values)
 }
 
