@@ -864,6 +864,102 @@ func (e DeliveryDetailState) Valid() bool {
 	}
 }
 
+// Defines values for DeliveryHeadReason.
+const (
+	DeliveryHeadReasonAdded           DeliveryHeadReason = "added"
+	DeliveryHeadReasonCircuitOpen     DeliveryHeadReason = "circuit_open"
+	DeliveryHeadReasonDisabled        DeliveryHeadReason = "disabled"
+	DeliveryHeadReasonEndpointDeleted DeliveryHeadReason = "endpoint_deleted"
+	DeliveryHeadReasonErased          DeliveryHeadReason = "erased"
+	DeliveryHeadReasonExhausted       DeliveryHeadReason = "exhausted"
+	DeliveryHeadReasonExpired         DeliveryHeadReason = "expired"
+	DeliveryHeadReasonFailureRate     DeliveryHeadReason = "failure_rate"
+	DeliveryHeadReasonGone            DeliveryHeadReason = "gone"
+	DeliveryHeadReasonInFlight        DeliveryHeadReason = "in_flight"
+	DeliveryHeadReasonManual          DeliveryHeadReason = "manual"
+	DeliveryHeadReasonPaused          DeliveryHeadReason = "paused"
+	DeliveryHeadReasonRate            DeliveryHeadReason = "rate"
+	DeliveryHeadReasonRejected        DeliveryHeadReason = "rejected"
+	DeliveryHeadReasonReplayed        DeliveryHeadReason = "replayed"
+	DeliveryHeadReasonThrottled       DeliveryHeadReason = "throttled"
+	DeliveryHeadReasonTransformation  DeliveryHeadReason = "transformation"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryHeadReason enum.
+func (e DeliveryHeadReason) Valid() bool {
+	switch e {
+	case DeliveryHeadReasonAdded:
+		return true
+	case DeliveryHeadReasonCircuitOpen:
+		return true
+	case DeliveryHeadReasonDisabled:
+		return true
+	case DeliveryHeadReasonEndpointDeleted:
+		return true
+	case DeliveryHeadReasonErased:
+		return true
+	case DeliveryHeadReasonExhausted:
+		return true
+	case DeliveryHeadReasonExpired:
+		return true
+	case DeliveryHeadReasonFailureRate:
+		return true
+	case DeliveryHeadReasonGone:
+		return true
+	case DeliveryHeadReasonInFlight:
+		return true
+	case DeliveryHeadReasonManual:
+		return true
+	case DeliveryHeadReasonPaused:
+		return true
+	case DeliveryHeadReasonRate:
+		return true
+	case DeliveryHeadReasonRejected:
+		return true
+	case DeliveryHeadReasonReplayed:
+		return true
+	case DeliveryHeadReasonThrottled:
+		return true
+	case DeliveryHeadReasonTransformation:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeliveryHeadState.
+const (
+	DeliveryHeadStateCancelled DeliveryHeadState = "cancelled"
+	DeliveryHeadStateDead      DeliveryHeadState = "dead"
+	DeliveryHeadStateDelivered DeliveryHeadState = "delivered"
+	DeliveryHeadStateDiscarded DeliveryHeadState = "discarded"
+	DeliveryHeadStateParked    DeliveryHeadState = "parked"
+	DeliveryHeadStateQueued    DeliveryHeadState = "queued"
+	DeliveryHeadStateRetrying  DeliveryHeadState = "retrying"
+)
+
+// Valid indicates whether the value is a known member of the DeliveryHeadState enum.
+func (e DeliveryHeadState) Valid() bool {
+	switch e {
+	case DeliveryHeadStateCancelled:
+		return true
+	case DeliveryHeadStateDead:
+		return true
+	case DeliveryHeadStateDelivered:
+		return true
+	case DeliveryHeadStateDiscarded:
+		return true
+	case DeliveryHeadStateParked:
+		return true
+	case DeliveryHeadStateQueued:
+		return true
+	case DeliveryHeadStateRetrying:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DestinationType.
 const (
 	DestinationTypeEventbridge DestinationType = "eventbridge"
@@ -3276,6 +3372,9 @@ type Delivery struct {
 	// Note The note given by the caller.
 	Note *string `json:"note,omitempty"`
 
+	// Ordering The place of a delivery of an ordered endpoint among those with its ordering key. Absent without a number.
+	Ordering *DeliveryOrdering `json:"ordering,omitempty"`
+
 	// Reason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
 	Reason     *DeliveryReason `json:"reason,omitempty"`
 	ReplayId   *ReplayID       `json:"replay_id,omitempty"`
@@ -3336,6 +3435,9 @@ type DeliveryDetail struct {
 	// Note The note given by the caller.
 	Note *string `json:"note,omitempty"`
 
+	// Ordering The place of a delivery of an ordered endpoint among those with its ordering key. Absent without a number.
+	Ordering *DeliveryOrdering `json:"ordering,omitempty"`
+
 	// PlannedAt The planned times of the next attempts of a retrying delivery, up to max_age, if each attempt fails at once.
 	PlannedAt []Time `json:"planned_at"`
 
@@ -3354,6 +3456,23 @@ type DeliveryDetailReason string
 // DeliveryDetailState defines model for DeliveryDetail.State.
 type DeliveryDetailState string
 
+// DeliveryHead The delivery whose turn it is. Of a single delivery that waits for its turn.
+type DeliveryHead struct {
+	DeliveryId *DeliveryID         `json:"delivery_id,omitempty"`
+	Number     int                 `json:"number"`
+	Reason     *DeliveryHeadReason `json:"reason,omitempty"`
+	Since      Time                `json:"since"`
+
+	// State dead: it blocks those behind it until it is replayed or discarded.
+	State DeliveryHeadState `json:"state"`
+}
+
+// DeliveryHeadReason defines model for DeliveryHead.Reason.
+type DeliveryHeadReason string
+
+// DeliveryHeadState dead: it blocks those behind it until it is replayed or discarded.
+type DeliveryHeadState string
+
 // DeliveryID defines model for DeliveryID.
 type DeliveryID = string
 
@@ -3361,6 +3480,17 @@ type DeliveryID = string
 type DeliveryList struct {
 	Data       []Delivery `json:"data"`
 	NextCursor *string    `json:"next_cursor"`
+}
+
+// DeliveryOrdering The place of a delivery of an ordered endpoint among those with its ordering key. Absent without a number.
+type DeliveryOrdering struct {
+	// Behind Of a single delivery whose turn it is, and with `blocking`: how many numbers come behind it, most of them of deliveries that wait.
+	Behind *int   `json:"behind,omitempty"`
+	Key    string `json:"key"`
+	Number int    `json:"number"`
+
+	// WaitsFor The delivery whose turn it is. Of a single delivery that waits for its turn.
+	WaitsFor *DeliveryHead `json:"waits_for,omitempty"`
 }
 
 // Depth The approximate number of messages in a queue.
@@ -5342,6 +5472,9 @@ type Action = string
 // Archived defines model for Archived.
 type Archived = bool
 
+// Blocking defines model for Blocking.
+type Blocking = bool
+
 // ByKey defines model for ByKey.
 type ByKey = string
 
@@ -5601,6 +5734,9 @@ type ListDeadLettersParams struct {
 
 	// FailedAttempt true: only deliveries with a failed attempt, whatever became of them.
 	FailedAttempt *FailedAttempt `form:"failed_attempt,omitempty" json:"failed_attempt,omitempty"`
+
+	// Blocking true: only those that block their ordering key, with the number of those behind them. Reads a record more for each.
+	Blocking *Blocking `form:"blocking,omitempty" json:"blocking,omitempty"`
 
 	// IdempotencyKey Only the event with the idempotency key.
 	IdempotencyKey *KeyFilter `form:"idempotency_key,omitempty" json:"idempotency_key,omitempty"`
@@ -6326,7 +6462,7 @@ type ClientInterface interface {
 	// ListDeadLetters List a tenant's dead letters
 	//
 	// The deliveries of a tenant in state `dead`, from the records and not from the queue: a dead letter is listed until
-	// it is replayed or discarded, or expires.
+	// it is replayed or discarded, or expires. With `blocking`, a page may be short, even empty, and its `next_cursor` goes on.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/dead-letters (the `ListDeadLetters` operationId).
 	ListDeadLetters(ctx context.Context, tenant TenantRef, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7490,7 +7626,7 @@ func (c *Client) ListTenantChanges(ctx context.Context, tenant TenantRef, params
 // ListDeadLetters List a tenant's dead letters
 //
 // The deliveries of a tenant in state `dead`, from the records and not from the queue: a dead letter is listed until
-// it is replayed or discarded, or expires.
+// it is replayed or discarded, or expires. With `blocking`, a page may be short, even empty, and its `next_cursor` goes on.
 //
 // Corresponds with GET /v1/tenants/{tenant}/dead-letters (the `ListDeadLetters` operationId).
 func (c *Client) ListDeadLetters(ctx context.Context, tenant TenantRef, params *ListDeadLettersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10149,6 +10285,18 @@ func NewListDeadLettersRequest(server string, tenant TenantRef, params *ListDead
 		if params.FailedAttempt != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "failed_attempt", *params.FailedAttempt, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Blocking != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "blocking", *params.Blocking, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {
@@ -13527,7 +13675,7 @@ type ClientWithResponsesInterface interface {
 	// ListDeadLettersWithResponse List a tenant's dead letters
 	//
 	// The deliveries of a tenant in state `dead`, from the records and not from the queue: a dead letter is listed until
-	// it is replayed or discarded, or expires.
+	// it is replayed or discarded, or expires. With `blocking`, a page may be short, even empty, and its `next_cursor` goes on.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17942,7 +18090,7 @@ func (c *ClientWithResponses) ListTenantChangesWithResponse(ctx context.Context,
 // ListDeadLettersWithResponse List a tenant's dead letters
 //
 // The deliveries of a tenant in state `dead`, from the records and not from the queue: a dead letter is listed until
-// it is replayed or discarded, or expires.
+// it is replayed or discarded, or expires. With `blocking`, a page may be short, even empty, and its `next_cursor` goes on.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -82,6 +82,7 @@ func filters(names ...string) []option {
 		"state":           "retrying, parked, delivered, dead, discarded or cancelled",
 		"status_class":    "class of the last status: none, 2xx, 3xx, 4xx or 5xx",
 		"failed_attempt":  "true: only those with a failed attempt, also if they arrived later; those parked without one are in --state parked",
+		"blocking":        "true: only those that block their ordering key",
 		"idempotency_key": "your own id of the event",
 		"since":           sinceUsage,
 		"until":           untilUsage,

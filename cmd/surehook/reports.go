@@ -25,7 +25,7 @@ func (p *program) deadLetters() *cobra.Command {
 	}
 	c.AddCommand(p.command(operation{
 		use: "list", short: "List the dead deliveries of the tenant", method: get, path: deadPath,
-		query: filters("endpoint", "event_type", "status_class", "failed_attempt", "idempotency_key", "since", "until"), list: deliveryColumns(),
+		query: filters("endpoint", "blocking", "event_type", "status_class", "failed_attempt", "idempotency_key", "since", "until"), list: deliveryColumns(),
 	}))
 	return c
 }

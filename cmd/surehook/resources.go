@@ -28,6 +28,7 @@ const mostEndpoints = 500
 
 func deliveryColumns() []column {
 	return columns("DELIVERY=id", "EVENT TYPE=?~event_type", "ENDPOINT=?endpoint_id", "STATE=state", "REASON=?reason",
+		"ORDERING KEY=?~ordering.key", "NUMBER=?ordering.number", "BEHIND=?ordering.behind",
 		"ATTEMPTS=?attempts", "LAST=?last.class", "STATUS=last.status", "NEXT=?next_attempt_at|next_probe_at", "UPDATED=updated_at")
 }
 

@@ -95,6 +95,9 @@ func viewDelivery(ctx context.Context, p *program, api *client.Client, s setting
 		"event " + d.EventId + ", endpoint " + cmp.Or(named[d.EndpointId], d.EndpointId),
 		string(d.State) + because(d.Reason) + " since " + p.clock(d.UpdatedAt) + ", after " + counted(d.Attempts, "attempt", "attempts") + "; created " + p.clock(d.CreatedAt),
 	}
+	if d.Ordering != nil {
+		lines = append(lines, p.inOrder(*d.Ordering))
+	}
 	say := func(text string, at *openapi.Time) {
 		if at != nil {
 			lines = append(lines, text+p.clock(*at))
@@ -125,6 +128,21 @@ func viewDelivery(ctx context.Context, p *program, api *client.Client, s setting
 	}
 	_, err = fmt.Fprintln(p.Out, printable(exchange(d.History[len(d.History)-1])))
 	return err
+}
+
+// inOrder returns where the delivery stands among those with its ordering key.
+func (p *program) inOrder(o openapi.DeliveryOrdering) string {
+	line := fmt.Sprintf("number %d of ordering key %s", o.Number, o.Key)
+	switch w := o.WaitsFor; {
+	case o.Behind != nil && *o.Behind > 0:
+		line += fmt.Sprintf(", %d behind it", *o.Behind)
+	case w != nil:
+		line += fmt.Sprintf(" waits for number %d, which is %s since %s", w.Number, w.State, p.clock(w.Since))
+		if w.DeliveryId != nil {
+			line += ": surehook deliveries get " + *w.DeliveryId
+		}
+	}
+	return line
 }
 
 func because(reason *openapi.DeliveryDetailReason) string {

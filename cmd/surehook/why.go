@@ -23,8 +23,8 @@ func (p *program) version() *cobra.Command {
 	}
 }
 
-// why says in a few lines what is wrong with an endpoint. It reads the health, and of one that fails the newest
-// deliveries with a failed attempt.
+// why says in a few lines what is wrong with an endpoint. It reads the health, of one with dead deliveries those
+// that block their ordering key, and of one that fails the newest deliveries with a failed attempt.
 func (p *program) why() *cobra.Command {
 	return &cobra.Command{
 		Use: "why ENDPOINT", Short: "Say in a few lines how an endpoint does: since when, what it answers, what waits, what is lost", Args: arguments,
@@ -45,13 +45,18 @@ func (p *program) why() *cobra.Command {
 			if err := decode(answer, &h); err != nil {
 				return err
 			}
-			last := ""
+			blocked, last := "", ""
+			if h.Deliveries.Dead > 0 {
+				if blocked, err = p.blocked(c.Context(), api, s.Tenant, args[0]); err != nil {
+					return err
+				}
+			}
 			if fails(h.Condition) {
 				if last, err = lastFailure(c.Context(), api, path); err != nil {
 					return err
 				}
 			}
-			_, err = fmt.Fprintln(p.Out, printable(p.verdict(args[0], h)+last))
+			_, err = fmt.Fprintln(p.Out, printable(p.verdict(args[0], h)+blocked+last))
 			return err
 		},
 	}
@@ -83,6 +88,29 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 		lines = append(lines, counted(h.Deliveries.Dead, "dead letter", "dead letters")+": surehook dead-letters")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// blocked returns a line for each of the ordering keys that a dead delivery blocks, the newest ones, and what to do;
+// empty without one.
+func (p *program) blocked(ctx context.Context, api *client.Client, tenant, endpoint string) (string, error) {
+	path := client.Path(deadPath, map[string]string{"tenant": tenant})
+	answer, err := api.Call(ctx, client.Call{Method: get, Path: path, Query: query("endpoint", endpoint, "blocking", "true", "limit", "5")})
+	if err != nil {
+		return "", fmt.Errorf("list the blocked ordering keys: %w", err)
+	}
+	var list openapi.DeliveryList
+	if err := decode(answer, &list); err != nil || len(list.Data) == 0 {
+		return "", err
+	}
+	lines := ""
+	for _, d := range list.Data {
+		lines += fmt.Sprintf("\nordering key %s stands still: number %d is dead since %s, %d behind it\n  surehook deliveries get %s",
+			d.Ordering.Key, d.Ordering.Number, relative(d.UpdatedAt, p.Now()), *d.Ordering.Behind, d.Id)
+	}
+	if list.NextCursor != nil {
+		lines += "\nthere may be more: surehook dead-letters list --blocking true --endpoint " + endpoint
+	}
+	return lines + "\nreplay or discard it, and the next one is sent. With --on-failure skip, a dead delivery blocks no other", nil
 }
 
 // fails reports whether the condition comes from answers of the endpoint.

@@ -42,6 +42,7 @@ type deliveryView struct {
 	UpdatedAt     time.Time       `json:"updated_at"`
 	NextAttemptAt time.Time       `json:"next_attempt_at,omitzero"`
 	outlookView
+	Ordering   *orderingView   `json:"ordering,omitzero"` // absent: not ordered
 	Last       *outcomeView    `json:"last,omitzero"`
 	ReplayedAs hook.DeliveryID `json:"replayed_as,omitzero"`
 	ReplayedAt time.Time       `json:"replayed_at,omitzero"`
@@ -54,6 +55,22 @@ type deliveryView struct {
 type outlookView struct {
 	GivesUpAt   time.Time `json:"gives_up_at,omitzero"`
 	NextProbeAt time.Time `json:"next_probe_at,omitzero"`
+}
+
+// orderingView is the place of a delivery among those with its ordering key.
+type orderingView struct {
+	Key      string        `json:"key"`
+	Number   int64         `json:"number"`
+	Behind   *int64        `json:"behind,omitzero"`
+	WaitsFor *waitsForView `json:"waits_for,omitzero"`
+}
+
+type waitsForView struct {
+	Number int64           `json:"number"`
+	ID     hook.DeliveryID `json:"delivery_id,omitzero"`
+	State  hook.State      `json:"state"`
+	Reason hook.Reason     `json:"reason,omitzero"`
+	Since  time.Time       `json:"since"`
 }
 
 type outcomeView struct {
@@ -143,12 +160,24 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 	if d.Replayed.Generation != 0 {
 		v.ReplayedAs = d.Successor().DeliveryID
 	}
+	if d.Number > 0 {
+		v.Ordering = &orderingView{Key: d.OrderingKey, Number: d.Number}
+	}
 	if d.Attempts > 0 {
 		last := c.viewOutcome(d.Last)
 		last.Headers, last.Sent = nil, nil // the attempt has them
 		v.Last = &last
 	}
 	return v
+}
+
+// stand adds how the delivery stands among those with its ordering key.
+func (v *deliveryView) stand(s status.Standing) {
+	if s.WaitsFor != nil {
+		v.Ordering.WaitsFor = new(waitsForView(*s.WaitsFor))
+	} else if s.Head {
+		v.Ordering.Behind = &s.Behind
+	}
 }
 
 // listOfDeliveries responds with a page of deliveries that read reads.
@@ -204,6 +233,7 @@ func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
 		PlannedAt:    s.Planned,
 	}
 	v.outlookView = outlookView(s.Outlook)
+	v.stand(s.Standing)
 	for i, a := range s.Attempts {
 		v.History[i] = c.viewAttempt(a)
 	}

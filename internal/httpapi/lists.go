@@ -19,6 +19,7 @@ const (
 	typeParam     = "event_type"
 	statusParam   = "status_class"
 	failedParam   = "failed_attempt"
+	blockingParam = "blocking"
 	keyParam      = "idempotency_key"
 	sinceParam    = "since"
 	untilParam    = "until"
@@ -56,11 +57,34 @@ func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, er
 }
 
 func (h *manage) listDeadLetters(ctx context.Context, c *call) (reply, error) {
-	return h.deliveries(ctx, c, status.DeliveryFilter{State: hook.StateDead}, endpointParam)
+	f := status.DeliveryFilter{State: hook.StateDead}
+	q := deliveriesQuery(c, &f, endpointParam, blockingParam)
+	if !q.flag(blockingParam) {
+		return h.filtered(ctx, c, q, f)
+	}
+	return viewList(q, func(req page.Request) (page.List[status.Blocking], error) {
+		return h.Status.Blocking(ctx, c.tenant, f, req)
+	}, func(b status.Blocking) deliveryView {
+		v := c.viewDelivery(b.Delivery)
+		v.stand(b.Standing)
+		return v
+	})
 }
 
 // deliveries responds with a page of deliveries. The parameters in more narrow the given filter.
 func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilter, more ...string) (reply, error) {
+	q := deliveriesQuery(c, &f, more...)
+	return h.filtered(ctx, c, q, f)
+}
+
+func (h *manage) filtered(ctx context.Context, c *call, q *params, f status.DeliveryFilter) (reply, error) {
+	return h.listOfDeliveries(ctx, c, q, func(req page.Request) (page.List[hook.Delivery], error) {
+		return h.Status.Deliveries(ctx, c.tenant, f, req)
+	})
+}
+
+// deliveriesQuery reads the parameters of a list of deliveries into the filter.
+func deliveriesQuery(c *call, f *status.DeliveryFilter, more ...string) *params {
 	q := listQuery(c, append([]string{typeParam, statusParam, failedParam, keyParam, sinceParam, untilParam}, more...)...)
 	if q.Has(endpointParam) {
 		f.Endpoint = q.given(endpointParam)
@@ -70,9 +94,7 @@ func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilte
 	}
 	f.Type, f.Status, f.IdempotencyKey, f.Failed = q.eventType(), q.statusClass(), q.given(keyParam), q.flag(failedParam)
 	f.Since, f.Until = q.time(sinceParam), q.time(untilParam)
-	return h.listOfDeliveries(ctx, c, q, func(req page.Request) (page.List[hook.Delivery], error) {
-		return h.Status.Deliveries(ctx, c.tenant, f, req)
-	})
+	return q
 }
 
 // fieldErrors collects the wrong fields of a body, or the wrong parameters of a query.

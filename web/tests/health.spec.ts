@@ -238,3 +238,34 @@ for (const [locale, menu, says, advice] of [
     })
   })
 }
+
+test('a dead delivery of an ordered endpoint blocks its key: its page and that of one that waits name it, and a replay frees them', async ({ page, backend, receiver, tenant }) => {
+  receiver.answers.set('/carts', { status: 400 })
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/carts'), uid: 'carts', ordered: true })
+  const post = async (n: number) => (await backend.call<{ id: string }>('POST', `/v1/tenants/${tenant}/events`, { event_type: 'cart.changed', payload: { n }, ordering_key: 'cart-7' })).id
+  await backend.settled(tenant, await post(1), 'dead')
+  const second = await post(2)
+  await post(3)
+  await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}`)
+  const notice = page.locator('.notice', { hasText: 'The ordering key cart-7 stands still: number 1 is dead since' })
+  await expect(notice).toContainText('2 deliveries behind it')
+  await expect(notice).toContainText('Replay or discard that delivery, and the next one is sent.')
+  await accessible(page)
+  await fits(page)
+
+  await page.goto(`${backend.address}/console/t/${tenant}/events/${second}`)
+  const place = page.getByRole('listitem').filter({ hasText: 'Number 2 of the ordering key cart-7' })
+  await expect(place).toContainText('Waits for number 1: dead, since')
+  await accessible(page)
+  await fits(page)
+  await place.getByRole('link', { name: 'number 1' }).click()
+  await expect(page.getByText('2 behind it')).toBeVisible()
+
+  receiver.answers.delete('/carts')
+  await page.getByRole('button', { name: 'Replay' }).first().click()
+  await page.getByRole('dialog').or(page.getByRole('alertdialog')).getByRole('button', { name: 'Replay' }).click()
+  await backend.settled(tenant, second, 'delivered')
+  await page.goto(`${backend.address}/console/t/${tenant}/endpoints/${endpoint}`)
+  await expect(page.getByText('Attempts succeed').or(page.getByText('attempts fail')).first()).toBeVisible()
+  await expect(notice).toHaveCount(0)
+})

@@ -19,9 +19,9 @@ class DeadLetters:
         result: types.DeadLetterAnalysis = self._call.send("GET", "/v1/tenants/{tenant}/dead-letters/analysis", {"tenant": tenant}, params={"period": period})
         return result
 
-    def list(self, tenant: str, *, endpoint: str | None = None, event_type: str | None = None, status_class: Literal["none", "2xx", "3xx", "4xx", "5xx"] | None = None, failed_attempt: bool | None = None, idempotency_key: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None, cursor: str | None = None) -> Pages[types.Delivery]:
+    def list(self, tenant: str, *, endpoint: str | None = None, event_type: str | None = None, status_class: Literal["none", "2xx", "3xx", "4xx", "5xx"] | None = None, failed_attempt: bool | None = None, blocking: bool | None = None, idempotency_key: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None, cursor: str | None = None) -> Pages[types.Delivery]:
         """List a tenant's dead letters."""
-        return self._call.pages("GET", "/v1/tenants/{tenant}/dead-letters", {"tenant": tenant}, params={"endpoint": endpoint, "event_type": event_type, "status_class": status_class, "failed_attempt": failed_attempt, "idempotency_key": idempotency_key, "since": since, "until": until, "limit": limit, "cursor": cursor})
+        return self._call.pages("GET", "/v1/tenants/{tenant}/dead-letters", {"tenant": tenant}, params={"endpoint": endpoint, "event_type": event_type, "status_class": status_class, "failed_attempt": failed_attempt, "blocking": blocking, "idempotency_key": idempotency_key, "since": since, "until": until, "limit": limit, "cursor": cursor})
 
 
 class AsyncDeadLetters:
@@ -33,9 +33,9 @@ class AsyncDeadLetters:
         result: types.DeadLetterAnalysis = await self._call.send("GET", "/v1/tenants/{tenant}/dead-letters/analysis", {"tenant": tenant}, params={"period": period})
         return result
 
-    def list(self, tenant: str, *, endpoint: str | None = None, event_type: str | None = None, status_class: Literal["none", "2xx", "3xx", "4xx", "5xx"] | None = None, failed_attempt: bool | None = None, idempotency_key: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None, cursor: str | None = None) -> AsyncPages[types.Delivery]:
+    def list(self, tenant: str, *, endpoint: str | None = None, event_type: str | None = None, status_class: Literal["none", "2xx", "3xx", "4xx", "5xx"] | None = None, failed_attempt: bool | None = None, blocking: bool | None = None, idempotency_key: str | None = None, since: str | None = None, until: str | None = None, limit: int | None = None, cursor: str | None = None) -> AsyncPages[types.Delivery]:
         """List a tenant's dead letters."""
-        return self._call.pages("GET", "/v1/tenants/{tenant}/dead-letters", {"tenant": tenant}, params={"endpoint": endpoint, "event_type": event_type, "status_class": status_class, "failed_attempt": failed_attempt, "idempotency_key": idempotency_key, "since": since, "until": until, "limit": limit, "cursor": cursor})
+        return self._call.pages("GET", "/v1/tenants/{tenant}/dead-letters", {"tenant": tenant}, params={"endpoint": endpoint, "event_type": event_type, "status_class": status_class, "failed_attempt": failed_attempt, "blocking": blocking, "idempotency_key": idempotency_key, "since": since, "until": until, "limit": limit, "cursor": cursor})
 
 
 class Deliveries:

@@ -323,6 +323,19 @@ class Phases(TypedDict):
     """From the written request to the first byte of the response."""
 
 
+class DeliveryHead(TypedDict):
+    """The delivery whose turn it is. Of a single delivery that waits for its turn."""
+
+    number: int
+    delivery_id: NotRequired[str]
+    """Absent for a number whose event is not stored yet."""
+    state: Literal['queued', 'retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled']
+    """dead: it blocks those behind it until it is replayed or discarded."""
+    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'failure_rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
+    since: str
+    """Of the state."""
+
+
 class SignatureProfile(TypedDict):
     """What is signed, and the headers that tell the receiver. The profile standard is Standard Webhooks, and has a name only."""
 
@@ -966,41 +979,14 @@ Outcome = TypedDict(
 )
 
 
-class Delivery(TypedDict):
-    id: str
-    event_id: str
-    endpoint_id: str
-    event_type: str
-    generation: int
-    """1 for the first delivery; each replay adds 1."""
-    state: Literal['queued', 'retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled']
-    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'failure_rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
-    """failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits."""
-    attempts: int
-    """The number of attempts made."""
-    created_at: str
-    updated_at: str
-    next_attempt_at: NotRequired[str]
-    gives_up_at: NotRequired[str]
-    """When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change."""
-    next_probe_at: NotRequired[str]
-    """Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at."""
-    last: NotRequired[Outcome]
-    replayed_as: NotRequired[str]
-    """The delivery of the next generation."""
-    replayed_at: NotRequired[str]
-    """The time of the replay."""
-    replay_id: NotRequired[str]
-    """The replay job of this generation."""
-    by: NotRequired[str]
-    """The id of the key used to replay, discard or cancel, or user: and the name of a person."""
-    note: NotRequired[str]
-    """The note given by the caller."""
+class DeliveryOrdering(TypedDict):
+    """The place of a delivery of an ordered endpoint among those with its ordering key. Absent without a number."""
 
-
-class DeliveryList(TypedDict):
-    data: list[Delivery]
-    next_cursor: str | None
+    key: str
+    number: int
+    behind: NotRequired[int]
+    """Of a single delivery whose turn it is, and with `blocking`: how many numbers come behind it, most of them of deliveries that wait."""
+    waits_for: NotRequired[DeliveryHead]
 
 
 class DeliveryDetail(TypedDict):
@@ -1022,6 +1008,7 @@ class DeliveryDetail(TypedDict):
     """When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change."""
     next_probe_at: NotRequired[str]
     """Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at."""
+    ordering: NotRequired[DeliveryOrdering]
     last: NotRequired[Outcome]
     replayed_as: NotRequired[str]
     """The delivery of the next generation."""
@@ -1090,18 +1077,6 @@ class Erasure(TypedDict):
     updated_at: str
     ended_at: NotRequired[str]
     expires_at: NotRequired[str]
-
-
-class ReplayPreview(TypedDict):
-    """The selection of a job started now. A job would skip deliveries replayed before."""
-
-    total: int
-    complete: bool
-    """false: the counts are lower bounds, because the time of a request was too short for all deliveries."""
-    by_endpoint: list[EndpointCount]
-    """The endpoints with selected deliveries, in the order of ids."""
-    sample: list[Delivery]
-    """The oldest selected deliveries."""
 
 
 class DeadLetterAnalysis(TypedDict):
@@ -1646,8 +1621,58 @@ class EndpointList(TypedDict):
     next_cursor: str | None
 
 
+class Delivery(TypedDict):
+    id: str
+    event_id: str
+    endpoint_id: str
+    event_type: str
+    generation: int
+    """1 for the first delivery; each replay adds 1."""
+    state: Literal['queued', 'retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled']
+    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'failure_rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
+    """failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits."""
+    attempts: int
+    """The number of attempts made."""
+    created_at: str
+    updated_at: str
+    next_attempt_at: NotRequired[str]
+    gives_up_at: NotRequired[str]
+    """When a waiting delivery passes the endpoint's max_age: no attempt is made later. expires_at is another time, that of the record's deletion. Absent for a settled delivery, for a deleted endpoint, and in answers to a replay or a change."""
+    next_probe_at: NotRequired[str]
+    """Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at."""
+    ordering: NotRequired[DeliveryOrdering]
+    last: NotRequired[Outcome]
+    replayed_as: NotRequired[str]
+    """The delivery of the next generation."""
+    replayed_at: NotRequired[str]
+    """The time of the replay."""
+    replay_id: NotRequired[str]
+    """The replay job of this generation."""
+    by: NotRequired[str]
+    """The id of the key used to replay, discard or cancel, or user: and the name of a person."""
+    note: NotRequired[str]
+    """The note given by the caller."""
+
+
+class DeliveryList(TypedDict):
+    data: list[Delivery]
+    next_cursor: str | None
+
+
 class EventReplay(TypedDict):
     data: list[Delivery | NotReplayed]
+
+
+class ReplayPreview(TypedDict):
+    """The selection of a job started now. A job would skip deliveries replayed before."""
+
+    total: int
+    complete: bool
+    """false: the counts are lower bounds, because the time of a request was too short for all deliveries."""
+    by_endpoint: list[EndpointCount]
+    """The endpoints with selected deliveries, in the order of ids."""
+    sample: list[Delivery]
+    """The oldest selected deliveries."""
 
 
 class TenantHealth(TypedDict):

@@ -1201,7 +1201,7 @@ export interface paths {
         /**
          * List a tenant's dead letters
          * @description The deliveries of a tenant in state `dead`, from the records and not from the queue: a dead letter is listed until
-         *     it is replayed or discarded, or expires.
+         *     it is replayed or discarded, or expires. With `blocking`, a page may be short, even empty, and its `next_cursor` goes on.
          */
         get: operations["listDeadLetters"];
         put?: never;
@@ -3061,6 +3061,7 @@ export interface components {
             gives_up_at?: components["schemas"]["Time"];
             /** @description Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at. */
             next_probe_at?: components["schemas"]["Time"];
+            ordering?: components["schemas"]["DeliveryOrdering"];
             last?: components["schemas"]["Outcome"];
             /** @description The delivery of the next generation. */
             replayed_as?: components["schemas"]["DeliveryID"];
@@ -3072,6 +3073,45 @@ export interface components {
             by?: string;
             /** @description The note given by the caller. */
             note?: string;
+        };
+        /**
+         * @description The place of a delivery of an ordered endpoint among those with its ordering key. Absent without a number.
+         * @example {
+         *       "key": "cart-7",
+         *       "number": 12,
+         *       "behind": 3
+         *     }
+         */
+        DeliveryOrdering: {
+            key: string;
+            number: number;
+            /** @description Of a single delivery whose turn it is, and with `blocking`: how many numbers come behind it, most of them of deliveries that wait. */
+            behind?: number;
+            waits_for?: components["schemas"]["DeliveryHead"];
+        };
+        /**
+         * @description The delivery whose turn it is. Of a single delivery that waits for its turn.
+         * @example {
+         *       "number": 12,
+         *       "delivery_id": "dlv_01jb2z8v9kfq6t3m5n7p9r1s2w_4n8k2r7w1q5t9x3z_1",
+         *       "state": "dead",
+         *       "reason": "exhausted",
+         *       "since": "2026-11-21T09:41:00.000Z"
+         *     }
+         */
+        DeliveryHead: {
+            number: number;
+            /** @description Absent for a number whose event is not stored yet. */
+            delivery_id?: components["schemas"]["DeliveryID"];
+            /**
+             * @description dead: it blocks those behind it until it is replayed or discarded.
+             * @enum {string}
+             */
+            state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
+            /** @enum {string} */
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "failure_rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            /** @description Of the state. */
+            since: components["schemas"]["Time"];
         };
         DeliveryList: {
             data: components["schemas"]["Delivery"][];
@@ -3143,6 +3183,7 @@ export interface components {
             gives_up_at?: components["schemas"]["Time"];
             /** @description Of a parked delivery whose endpoint is active and has an open circuit: the earliest time of the next probe. Absent as gives_up_at. */
             next_probe_at?: components["schemas"]["Time"];
+            ordering?: components["schemas"]["DeliveryOrdering"];
             last?: components["schemas"]["Outcome"];
             /** @description The delivery of the next generation. */
             replayed_as?: components["schemas"]["DeliveryID"];
@@ -5350,6 +5391,8 @@ export interface components {
         StatusClass: "none" | "2xx" | "3xx" | "4xx" | "5xx";
         /** @description true: only deliveries with a failed attempt, whatever became of them. */
         FailedAttempt: boolean;
+        /** @description true: only those that block their ordering key, with the number of those behind them. Reads a record more for each. */
+        Blocking: boolean;
         /** @description Only the event with the idempotency key. */
         KeyFilter: string;
         /** @description true: `webhooks` has one more entry for each event type that is not archived, with schema and example. Types past the largest response are left out. */
@@ -7604,6 +7647,8 @@ export interface operations {
                 status_class?: components["parameters"]["StatusClass"];
                 /** @description true: only deliveries with a failed attempt, whatever became of them. */
                 failed_attempt?: components["parameters"]["FailedAttempt"];
+                /** @description true: only those that block their ordering key, with the number of those behind them. Reads a record more for each. */
+                blocking?: components["parameters"]["Blocking"];
                 /** @description Only the event with the idempotency key. */
                 idempotency_key?: components["parameters"]["KeyFilter"];
                 /** @description Only what has this time or a later one. */

@@ -17,6 +17,7 @@ type DeliveryFilter struct {
 	Type           string    // of the event
 	Status         HTTPClass // of the last attempt
 	Failed         bool      // only those with a failed attempt
+	Ordered        bool      // only those with a number
 	IdempotencyKey string    // of the event
 	Since          time.Time // inclusive
 	Until          time.Time // exclusive
@@ -51,7 +52,7 @@ func classOf(status int) HTTPClass {
 // the endpoint and the times.
 func (f DeliveryFilter) selects(d hook.Delivery) bool {
 	return (f.State == 0 || d.State == f.State) && (f.Type == "" || d.EventType == f.Type) &&
-		(f.Status == "" || classOf(d.Last.Status) == f.Status) && (!f.Failed || failedOnce(d))
+		(f.Status == "" || classOf(d.Last.Status) == f.Status) && (!f.Failed || failedOnce(d)) && (!f.Ordered || d.Number > 0)
 }
 
 // failedOnce reports whether an attempt of the delivery failed: all attempts but the last one
@@ -69,6 +70,9 @@ func (f DeliveryFilter) scope(tenant hook.TenantID, endpoint hook.EndpointID) st
 	parts := []string{"deliveries", string(tenant), string(endpoint), state, f.Type, string(f.Status), f.IdempotencyKey, bound(f.Since), bound(f.Until)}
 	if f.Failed {
 		parts = append(parts, "failed")
+	}
+	if f.Ordered {
+		parts = append(parts, "ordered")
 	}
 	return page.Scope(parts...)
 }
@@ -119,7 +123,7 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 			Field: "endpoint", Message: fmt.Sprintf("is needed: the list would look at %d lists of shards, and at most %d are merged", len(parts), maxParts),
 		})
 	}
-	narrow := f.Type != "" || f.Status != "" || f.Failed || f.State == hook.StateDelivered
+	narrow := f.Type != "" || f.Status != "" || f.Failed || f.Ordered || f.State == hook.StateDelivered
 	m := newMerge(r.sources(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
 	l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
 	data, next, err := l.read(ctx, p.Limit)

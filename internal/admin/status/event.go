@@ -62,6 +62,7 @@ type DeliveryDetail struct {
 	// and without Retry-After. Only a retrying delivery has planned attempts.
 	Planned []time.Time
 	Outlook
+	Standing
 }
 
 // Outlook is what a waiting delivery has before it. It is zero for a settled delivery, and for one of a
@@ -100,7 +101,11 @@ func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.Del
 		detail.Planned = planned(&e, all[i])
 	}
 	ahead, err := r.ahead(ctx, waiting, all[i:i+1])
+	if err != nil {
+		return DeliveryDetail{}, err
+	}
 	detail.Outlook = ahead[id]
+	detail.Standing, err = r.standing(ctx, all[i])
 	return detail, err
 }
 
@@ -212,6 +217,9 @@ func (r *Reader) ahead(ctx context.Context, endpoints map[hook.EndpointID]hook.E
 			continue
 		}
 		o := Outlook{GivesUpAt: retry.Deadline(d, e.MaxAge)}
+		if d.State == hook.StateQueued && d.Turn() > 0 {
+			o.GivesUpAt = time.Time{} // its age counts from its turn
+		}
 		if record, known := records[e.ID]; known && d.State == hook.StateParked {
 			o.NextProbeAt = record.NextProbe()
 		}

@@ -28,9 +28,10 @@ type Circuits interface {
 	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error)
 }
 
-// History keeps events, deliveries and attempts.
+// History keeps events, deliveries, attempts, and the sequences of ordered deliveries.
 type History interface {
 	settle.EventReader
+	settle.HeadReader
 	// Attempts returns the recorded attempts of the deliveries, in the order of
 	// endpoint, generation and number.
 	Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error)

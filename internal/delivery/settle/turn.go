@@ -68,26 +68,7 @@ func (o Orders) head(ctx context.Context, s order.Sequence, ended *hook.Delivery
 	if ended != nil && s.TurnOf(*ended) == order.Now {
 		return ended, nil
 	}
-	ref := s.Member
-	if ref == (hook.DeliveryRef{}) {
-		place, err := o.Store.NextPlace(ctx, s.ID, s.Head, s.Head)
-		if err != nil || place == nil {
-			return nil, err
-		}
-		ref = place.Delivery
-	}
-	for {
-		d, err := o.Store.Delivery(ctx, ref)
-		switch {
-		case hook.CodeOf(err) == hook.CodeNotFound:
-			return new(hook.Delivery{Tenant: s.Tenant, State: hook.StateQueued}.At(ref)), nil
-		case err != nil:
-			return nil, err
-		case d.Replayed.Generation == 0:
-			return &d, nil
-		}
-		ref = ref.Successor()
-	}
+	return Head(ctx, o.Store, s)
 }
 
 // over reports whether the sequence moves on from the head.

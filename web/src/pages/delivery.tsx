@@ -15,7 +15,7 @@ import { Confirm } from '../ui/dialog'
 import { Badge, type Tone } from '../ui/page'
 import { deliveryPath } from '../ui/paths'
 import { Data } from '../ui/states'
-import { Time } from '../ui/time'
+import { Since, Time } from '../ui/time'
 import { tell } from '../ui/toast'
 import { Proof } from './proof'
 
@@ -113,6 +113,7 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
                 <Sent tenant={tenant} event={d.event_id} of={a} />
               </AttemptItem>
             ))}
+            {d.ordering && <InOrder tenant={tenant} of={d.ordering} />}
             <Now tenant={tenant} of={d} />
             {d.planned_at.map((at, i) => (
               <Item key={at} tone="calm" planned at={at} title={t.planned} note={i === 0 ? whyThen(d, at) : t.plannedIf} />
@@ -278,6 +279,21 @@ function Hand({ of }: { of?: string }) {
     <>
       {t.by} <By id={of} />
     </>
+  )
+}
+
+/** The place of the delivery among those with its ordering key, and for which one it waits. */
+function InOrder({ tenant, of: o }: { tenant: string; of: Schemas['DeliveryOrdering'] }) {
+  const head = o.waits_for
+  return (
+    <Item tone={head ? (head.state === 'dead' ? 'bad' : 'wait') : 'calm'} title={t.order.place(o.number, o.key)} note={o.behind ? t.order.behind(o.behind) : undefined}>
+      {head && (
+        <p>
+          {t.order.waits} {head.delivery_id ? <Link to={deliveryPath(tenant, head.delivery_id)}>{t.order.number(head.number)}</Link> : t.order.number(head.number)}: {(text.states[head.state] ?? head.state).toLowerCase()},{' '}
+          {text.endpoints.since} <Since at={head.since} />. {head.state === 'dead' && t.order.todo}
+        </p>
+      )}
+    </Item>
   )
 }
 

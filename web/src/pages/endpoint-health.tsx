@@ -43,6 +43,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               </p>
             )}
             <Verdict tenant={tenant} of={e} health={h} />
+            {e.ordered && h.deliveries.dead > 0 && <Blocked tenant={tenant} id={e.id} />}
             {h.backlog && <Backlog of={h.backlog} health={h} />}
             <RangeChoice of={activity} />
             <Figures tenant={tenant} id={e.id} health={h} of={w ?? quiet} span={activity.span} />
@@ -114,6 +115,27 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
         {isPortal && h.circuit_state.state !== 'closed' && <Reset tenant={tenant} id={e.id} />}
         {h.backlog?.first_loss_at && <Extend tenant={tenant} of={e} />}
       </div>
+    </div>
+  )
+}
+
+/** The ordering keys that a dead delivery blocks, the newest ones, and what to do. */
+function Blocked({ tenant, id }: { tenant: string; id: string }) {
+  const { data: list } = useQuery({
+    queryKey: [tenant, 'blocked', id],
+    queryFn: () => ask(api().GET('/v1/tenants/{tenant}/dead-letters', { params: { path: { tenant }, query: { endpoint: id, blocking: true, limit: 5 } } })),
+  })
+  if (!list?.data.length) return null
+  return (
+    <div className="notice bad stack tight">
+      {list.data.map((d) => (
+        <p key={d.id} className="break">
+          {t.blocked.key(d.ordering!.key)} <Link to={deliveryPath(tenant, d.id)}>{t.blocked.head(d.ordering!.number)}</Link> {t.blocked.dead} <Since at={d.updated_at} />
+          {d.ordering!.behind! > 0 && `; ${t.blocked.behind(d.ordering!.behind!)}`}.
+        </p>
+      ))}
+      {list.next_cursor && <p>{t.blocked.more}</p>}
+      <p>{t.blocked.todo}</p>
     </div>
   )
 }

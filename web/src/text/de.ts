@@ -284,6 +284,13 @@ export const words: Part<Words> = {
     by: 'von',
     openNext: 'Wiederholung öffnen',
     fix: 'Beheben Sie die Ursache, dann wiederholen Sie diese Zustellung.',
+    order: {
+      place: (n: number, key: string) => `Nummer ${n} des Ordnungsschlüssels ${key}`,
+      behind: (n: number) => (n === 1 ? 'eine dahinter' : `${count(n)} dahinter`),
+      waits: 'Wartet auf',
+      number: (n: number) => `Nummer ${n}`,
+      todo: 'Wiederholen oder verwerfen Sie jene, dann kommt diese an die Reihe.',
+    },
     waitsUntil: 'spätestens geprüft',
     took: 'dauerte',
     redirected: 'beantwortet von',
@@ -377,6 +384,14 @@ export const words: Part<Words> = {
 
   endpoint: {
     says: { failing: 'Scheitert', degraded: 'Viele Versuche scheitern', disabled: 'Abgeschaltet', paused: 'Angehalten', healthy: 'Versuche gelingen', quiet: 'Keine Versuche in den letzten 24 Stunden' },
+    blocked: {
+      key: (key: string) => `Der Ordnungsschlüssel ${key} steht still:`,
+      head: (n: number) => `Nummer ${n}`,
+      dead: 'ist tot seit',
+      behind: (n: number) => `${counted(n, 'Zustellung', 'Zustellungen')} dahinter`,
+      more: 'Es kann weitere solche Schlüssel geben.',
+      todo: 'Wiederholen oder verwerfen Sie jene Zustellung, dann wird die nächste gesendet. Mit „on_failure: skip“ hält eine gescheiterte Zustellung keine andere auf.',
+    },
     nextProbe: 'der nächste Versuch',
     probeNow: 'Jetzt prüfen',
     probing: 'Eine wartende Zustellung wird als Probe gesendet',
@@ -786,6 +801,7 @@ export const customer: Part<Words> = {
     emptyText: 'Noch sind keine Ereignistypen beschrieben.',
   },
   endpoint: {
+    blocked: { dead: 'ist gescheitert seit', todo: 'Wiederholen oder verwerfen Sie jene Zustellung, dann wird die nächste gesendet.' },
     says: { quiet: 'Keine Versuche in den letzten 24 Stunden. Senden Sie einen Test, um zu sehen, ob er ankommt' },
     secretTitle: 'Ihr Signaturgeheimnis',
     dead: 'Gescheitert',
