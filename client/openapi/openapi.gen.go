@@ -5808,7 +5808,7 @@ type ListEndpointsParams struct {
 	// SignedBy Only endpoints whose requests are signed so now: see `signed_by` of an endpoint. Not together with `slow`.
 	SignedBy *ListEndpointsParamsSignedBy `form:"signed_by,omitempty" json:"signed_by,omitempty"`
 
-	// Ids Only the endpoints with these ids, separated by commas, at most 100. A read of each of them, in place of the list. Not together with `slow` or `signed_by`.
+	// Ids Only the endpoints with these ids, separated by commas, at most 100: one request to the table. Not together with `slow` or `signed_by`.
 	Ids *string `form:"ids,omitempty" json:"ids,omitempty"`
 
 	// Limit The most items of the page. A page also ends when its items take 1000 KiB: only a `next_cursor` of null is the end of the list.
@@ -6439,9 +6439,8 @@ type ClientInterface interface {
 	// In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
 	// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 	//
-	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
-	// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
-	// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
+	// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
 	// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
@@ -6580,7 +6579,8 @@ type ClientInterface interface {
 
 	// ListEndpoints List endpoints
 	//
-	// In the order of their ids.
+	// In the order of their ids. A page makes two requests to the table. With `slow` or `signed_by` it looks at 1,000 endpoints at
+	// most, in 30 requests, and can be empty before the end: the list ends when `next_cursor` is null.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/endpoints (the `ListEndpoints` operationId).
 	ListEndpoints(ctx context.Context, tenant TenantRef, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6989,8 +6989,10 @@ type ClientInterface interface {
 	// current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
 	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 	//
-	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-	// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+	// Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
+	// first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
+	// circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
+	// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
 	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
 	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 	//
@@ -7147,7 +7149,7 @@ type ClientInterface interface {
 	//
 	// The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
 	// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
-	// without an id in the text it also lists the tenant's endpoints.
+	// without an id in the text it also looks through all endpoints of the tenant, in 10 requests at most and one per hundred of them.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/search (the `SearchTenant` operationId).
 	SearchTenant(ctx context.Context, tenant TenantRef, params *SearchTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7159,8 +7161,8 @@ type ClientInterface interface {
 	// out.
 	//
 	// The span has whole clock hours in UTC: `since` is rounded down, and the hour of `until` is whole. Endpoints times
-	// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
-	// the list of the endpoints, one per hundred of them, and one for each endpoint.
+	// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes at most 10
+	// requests for the list of the endpoints, and one for each of them.
 	//
 	// An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
 	// more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
@@ -7583,9 +7585,8 @@ func (c *Client) EraseTenant(ctx context.Context, tenant TenantRef, reqEditors .
 // In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
 // at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 //
-// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
-// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
-// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
+// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
 // forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
 //
 // Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
@@ -7854,7 +7855,8 @@ func (c *Client) GetEgress(ctx context.Context, tenant TenantRef, reqEditors ...
 
 // ListEndpoints List endpoints
 //
-// In the order of their ids.
+// In the order of their ids. A page makes two requests to the table. With `slow` or `signed_by` it looks at 1,000 endpoints at
+// most, in 30 requests, and can be empty before the end: the list ends when `next_cursor` is null.
 //
 // Corresponds with GET /v1/tenants/{tenant}/endpoints (the `ListEndpoints` operationId).
 func (c *Client) ListEndpoints(ctx context.Context, tenant TenantRef, params *ListEndpointsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8633,8 +8635,10 @@ func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventR
 // current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
 // then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 //
-// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+// Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
+// first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
+// circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
+// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
 // first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
 // ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 //
@@ -8951,7 +8955,7 @@ func (c *Client) CancelReplay(ctx context.Context, tenant TenantRef, replay Repl
 //
 // The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
 // found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
-// without an id in the text it also lists the tenant's endpoints.
+// without an id in the text it also looks through all endpoints of the tenant, in 10 requests at most and one per hundred of them.
 //
 // Corresponds with GET /v1/tenants/{tenant}/search (the `SearchTenant` operationId).
 func (c *Client) SearchTenant(ctx context.Context, tenant TenantRef, params *SearchTenantParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8973,8 +8977,8 @@ func (c *Client) SearchTenant(ctx context.Context, tenant TenantRef, params *Sea
 // out.
 //
 // The span has whole clock hours in UTC: `since` is rounded down, and the hour of `until` is whole. Endpoints times
-// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
-// the list of the endpoints, one per hundred of them, and one for each endpoint.
+// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes at most 10
+// requests for the list of the endpoints, and one for each of them.
 //
 // An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
 // more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
@@ -13648,9 +13652,8 @@ type ClientWithResponsesInterface interface {
 	// In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
 	// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 	//
-	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
-	// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
-	// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
+	// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
 	// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -13803,7 +13806,8 @@ type ClientWithResponsesInterface interface {
 
 	// ListEndpointsWithResponse List endpoints
 	//
-	// In the order of their ids.
+	// In the order of their ids. A page makes two requests to the table. With `slow` or `signed_by` it looks at 1,000 endpoints at
+	// most, in 30 requests, and can be empty before the end: the list ends when `next_cursor` is null.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14254,8 +14258,10 @@ type ClientWithResponsesInterface interface {
 	// current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
 	// then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 	//
-	// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-	// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+	// Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
+	// first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
+	// circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
+	// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
 	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
 	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 	//
@@ -14428,7 +14434,7 @@ type ClientWithResponsesInterface interface {
 	//
 	// The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
 	// found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
-	// without an id in the text it also lists the tenant's endpoints.
+	// without an id in the text it also looks through all endpoints of the tenant, in 10 requests at most and one per hundred of them.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14442,8 +14448,8 @@ type ClientWithResponsesInterface interface {
 	// out.
 	//
 	// The span has whole clock hours in UTC: `since` is rounded down, and the hour of `until` is whole. Endpoints times
-	// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
-	// the list of the endpoints, one per hundred of them, and one for each endpoint.
+	// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes at most 10
+	// requests for the list of the endpoints, and one for each of them.
 	//
 	// An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
 	// more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
@@ -18051,9 +18057,8 @@ func (c *ClientWithResponses) EraseTenantWithResponse(ctx context.Context, tenan
 // In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
 // at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 //
-// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
-// request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
-// of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
+// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
 // forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
 //
 // Returns a wrapper object for the known response body format(s).
@@ -18284,7 +18289,8 @@ func (c *ClientWithResponses) GetEgressWithResponse(ctx context.Context, tenant 
 
 // ListEndpointsWithResponse List endpoints
 //
-// In the order of their ids.
+// In the order of their ids. A page makes two requests to the table. With `slow` or `signed_by` it looks at 1,000 endpoints at
+// most, in 30 requests, and can be empty before the end: the list ends when `next_cursor` is null.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18957,8 +18963,10 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 // current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
 // then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
 //
-// The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-// whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+// Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
+// first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
+// circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
+// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
 // first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
 // ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
 //
@@ -19227,7 +19235,7 @@ func (c *ClientWithResponses) CancelReplayWithResponse(ctx context.Context, tena
 //
 // The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
 // found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
-// without an id in the text it also lists the tenant's endpoints.
+// without an id in the text it also looks through all endpoints of the tenant, in 10 requests at most and one per hundred of them.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -19247,8 +19255,8 @@ func (c *ClientWithResponses) SearchTenantWithResponse(ctx context.Context, tena
 // out.
 //
 // The span has whole clock hours in UTC: `since` is rounded down, and the hour of `until` is whole. Endpoints times
-// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
-// the list of the endpoints, one per hundred of them, and one for each endpoint.
+// hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes at most 10
+// requests for the list of the endpoints, and one for each of them.
 //
 // An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
 // more than 8 types, for instance after a request with many events, types past the first 8 of this write count with

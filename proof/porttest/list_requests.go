@@ -61,11 +61,16 @@ func (c *CountedLists) DeliveriesByRef(ctx context.Context, refs []hook.Delivery
 	return c.Lists.DeliveriesByRef(ctx, refs)
 }
 
-// Endpoints counts one request for the list, and one per 100 endpoints.
-func (c *CountedLists) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
-	all, err := c.Lists.Endpoints(ctx, tenant)
-	c.requests <- 1 + (len(all)+99)/100
-	return all, err
+// EndpointIDs counts one request.
+func (c *CountedLists) EndpointIDs(ctx context.Context, tenant hook.TenantID, after hook.EndpointID, limit int) ([]hook.EndpointID, error) {
+	c.requests <- 1
+	return c.Lists.EndpointIDs(ctx, tenant, after, limit)
+}
+
+// EndpointsOf counts one request per 100 ids.
+func (c *CountedLists) EndpointsOf(ctx context.Context, tenant hook.TenantID, ids []hook.EndpointID) ([]hook.Endpoint, error) {
+	c.requests <- (len(ids) + 99) / 100
+	return c.Lists.EndpointsOf(ctx, tenant, ids)
 }
 
 // ListReader returns a reader of lists over the store.

@@ -313,6 +313,19 @@ func tenantsAreApart(t *testing.T, s StoreUnderTest) {
 	wantSame(t, "Endpoints(acme)", []hook.Endpoint{mine}, got, err)
 	got, err = s.Endpoints(t.Context(), "acm")
 	wantSame(t, "Endpoints(acm)", []hook.Endpoint(nil), got, err)
+	got, err = s.EndpointsOf(t.Context(), "acme", []hook.EndpointID{theirs.ID, mine.ID, hook.NewEndpointID(), mine.ID})
+	wantSame(t, "EndpointsOf(acme, also another tenant's)", []hook.Endpoint{mine}, got, err)
+	second := smallEndpoint("acme")
+	second.ID = mine.ID + "0" // the next one
+	create(t, s, second)
+	for _, tt := range []struct {
+		after hook.EndpointID
+		limit int
+		want  []hook.EndpointID
+	}{{"", 0, []hook.EndpointID{mine.ID, second.ID}}, {"", 1, []hook.EndpointID{mine.ID}}, {mine.ID, 0, []hook.EndpointID{second.ID}}, {mine.ID, 5, []hook.EndpointID{second.ID}}, {second.ID, 1, nil}} {
+		ids, err := s.EndpointIDs(t.Context(), "acme", tt.after, tt.limit)
+		wantSame(t, fmt.Sprintf("EndpointIDs(after %q, %d)", tt.after, tt.limit), tt.want, ids, err)
+	}
 }
 
 func endpointOfOneTenant(t *testing.T, s StoreUnderTest) {

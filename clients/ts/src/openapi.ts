@@ -274,7 +274,8 @@ export interface paths {
         };
         /**
          * List endpoints
-         * @description In the order of their ids.
+         * @description In the order of their ids. A page makes two requests to the table. With `slow` or `signed_by` it looks at 1,000 endpoints at
+         *     most, in 30 requests, and can be empty before the end: the list ends when `next_cursor` is null.
          */
         get: operations["listEndpoints"];
         put?: never;
@@ -1097,8 +1098,10 @@ export interface paths {
          *     current hour included. The rows are sorted by harm: failing endpoints that lost deliveries, other failing ones,
          *     then disabled, degraded, paused, healthy and quiet ones; among equals by `dead`, then by `failed`.
          *
-         *     The call makes one request for the list of the endpoints, two per hundred of them, and one for each endpoint,
-         *     whatever the `limit`: at most 511. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
+         *     Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
+         *     first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
+         *     circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
+         *     per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
          *     first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
          *     ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
          */
@@ -1129,9 +1132,8 @@ export interface paths {
          * @description In the order of their ids: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries
          *     at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
          *
-         *     A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes one
-         *     request for the list of the endpoints and two per hundred of them, one for each endpoint that it looks at, for those
-         *     of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
+         *     A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
+         *     requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
          *     forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
          */
         get: operations["listAttention"];
@@ -1163,8 +1165,8 @@ export interface paths {
          *     out.
          *
          *     The span has whole clock hours in UTC: `since` is rounded down, and the hour of `until` is whole. Endpoints times
-         *     hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes one request for
-         *     the list of the endpoints, one per hundred of them, and one for each endpoint.
+         *     hours must be at most 12500: 25 hours of 500 endpoints, or 7 days of 73 endpoints. The call makes at most 10
+         *     requests for the list of the endpoints, and one for each of them.
          *
          *     An endpoint counts its first 8 event types of each hour by name, and all others together. When one write brings
          *     more than 8 types, for instance after a request with many events, types past the first 8 of this write count with
@@ -1334,7 +1336,7 @@ export interface paths {
          *
          *     The answer is empty when nothing matches. Expired events, deleted endpoints and records of other tenants are not
          *     found. An event is found a moment after its acceptance. A search reads 7 records at most, in 4 requests to the table;
-         *     without an id in the text it also lists the tenant's endpoints.
+         *     without an id in the text it also looks through all endpoints of the tenant, in 10 requests at most and one per hundred of them.
          */
         get: operations["searchTenant"];
         put?: never;
@@ -5955,7 +5957,7 @@ export interface operations {
                 /** @description Only endpoints whose requests are signed so now: see `signed_by` of an endpoint. Not together with `slow`. */
                 signed_by?: "new" | "both" | "old";
                 /**
-                 * @description Only the endpoints with these ids, separated by commas, at most 100. A read of each of them, in place of the list. Not together with `slow` or `signed_by`.
+                 * @description Only the endpoints with these ids, separated by commas, at most 100: one request to the table. Not together with `slow` or `signed_by`.
                  * @example ep_4n8k2r7w1q5t9x3z,ep_7m2p4s6v8x0z1b3d
                  */
                 ids?: string;

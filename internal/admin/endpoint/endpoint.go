@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/sign"
@@ -32,71 +30,83 @@ func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (hook
 	return e, nil
 }
 
-// List returns a page of the tenant's endpoints, in the order of their ids.
+// maxLooks bounds the reads of page.MaxLimit endpoints each for one page of a filtered list.
+const maxLooks = 10
+
+// List returns a page of the tenant's endpoints, in the order of their ids. It makes two requests.
 func (a *Admin) List(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[hook.Endpoint], error) {
-	all, err := a.Store.Endpoints(ctx, tenant)
-	if err != nil {
-		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
-	}
-	return page.Of(all, page.Scope("endpoints", string(tenant)), p, func(e hook.Endpoint) string { return string(e.ID) })
+	return a.list(ctx, tenant, page.Scope("endpoints", string(tenant)), p, p.Limit, func(looked []hook.Endpoint) ([]hook.Endpoint, error) { return looked, nil })
 }
 
-// concurrentReads bounds the concurrent requests of a call.
-const concurrentReads = 8
-
 // ListOf returns a page of those of the tenant's endpoints with the ids that exist, in the order of
-// their ids. It reads one item per id.
+// their ids. It makes one request per 100 ids.
 func (a *Admin) ListOf(ctx context.Context, tenant hook.TenantID, ids []hook.EndpointID, p page.Request) (page.List[hook.Endpoint], error) {
-	found := make([]hook.Endpoint, len(ids))
-	group, grouped := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for i, id := range ids {
-		group.Go(func() error {
-			e, err := a.Store.Endpoint(grouped, tenant, id)
-			if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-				return fmt.Errorf("read endpoint %s: %w", id, err)
-			}
-			found[i] = e
-			return nil
-		})
+	found, err := a.Store.EndpointsOf(ctx, tenant, ids)
+	if err != nil {
+		return page.List[hook.Endpoint]{}, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
 	}
-	if err := group.Wait(); err != nil {
-		return page.List[hook.Endpoint]{}, err
-	}
-	found = slices.DeleteFunc(found, func(e hook.Endpoint) bool { return e.ID == "" })
 	return page.Of(found, page.Scope("endpoints", string(tenant), "of"), p, func(e hook.Endpoint) string { return string(e.ID) })
 }
 
-// ListSlow returns a page of the tenant's endpoints, in the order of their ids:
-// with slow, the endpoints found slow by the last review; without, all others.
+// ListSlow returns a page of the tenant's endpoints, in the order of their ids: with slow, the
+// endpoints found slow by the last review; without, all others. A page looks at 1,000 endpoints at most, in
+// 30 requests, so it can be short or empty before the end.
 func (a *Admin) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p page.Request) (page.List[hook.Endpoint], error) {
-	all, err := a.Store.Endpoints(ctx, tenant)
-	if err != nil {
-		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
-	}
-	ids := make([]hook.EndpointID, len(all))
-	for i, e := range all {
-		ids[i] = e.ID
-	}
-	records, err := a.Circuits.CircuitsOf(ctx, ids)
-	if err != nil {
-		return page.List[hook.Endpoint]{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
-	}
-	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow })
-	list := page.Scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
-	return page.Of(all, list, p, func(e hook.Endpoint) string { return string(e.ID) })
+	scope := page.Scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
+	return a.list(ctx, tenant, scope, p, page.MaxLimit, func(looked []hook.Endpoint) ([]hook.Endpoint, error) {
+		ids := make([]hook.EndpointID, len(looked))
+		for i, e := range looked {
+			ids[i] = e.ID
+		}
+		records, err := a.Circuits.CircuitsOf(ctx, ids)
+		return slices.DeleteFunc(looked, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow }), err
+	})
 }
 
 // ListSignedBy returns a page of the tenant's endpoints whose requests have the signers now, in the
-// order of their ids.
+// order of their ids. It looks at as many endpoints as ListSlow.
 func (a *Admin) ListSignedBy(ctx context.Context, tenant hook.TenantID, by sign.Signers, p page.Request) (page.List[hook.Endpoint], error) {
-	all, err := a.Store.Endpoints(ctx, tenant)
-	if err != nil {
-		return page.List[hook.Endpoint]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
-	}
 	now := a.now()
-	all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return sign.SignedBy(&e, now) != by })
-	return page.Of(all, page.Scope("endpoints", string(tenant), "signed by", string(by)), p, func(e hook.Endpoint) string { return string(e.ID) })
+	return a.list(ctx, tenant, page.Scope("endpoints", string(tenant), "signed by", string(by)), p, page.MaxLimit, func(looked []hook.Endpoint) ([]hook.Endpoint, error) {
+		return slices.DeleteFunc(looked, func(e hook.Endpoint) bool { return sign.SignedBy(&e, now) != by }), nil
+	})
+}
+
+// list reads size endpoints at a time until the page has those that keep returns, or after maxLooks.
+func (a *Admin) list(
+	ctx context.Context, tenant hook.TenantID, scope string, p page.Request, size int, keep func(looked []hook.Endpoint) ([]hook.Endpoint, error),
+) (l page.List[hook.Endpoint], err error) {
+	after, err := page.OpenCursor(scope, p.Cursor)
+	if err != nil {
+		return l, err
+	}
+	for range maxLooks {
+		ids, err := a.Store.EndpointIDs(ctx, tenant, hook.EndpointID(after), size+1)
+		if err != nil {
+			return l, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+		}
+		looked, err := a.Store.EndpointsOf(ctx, tenant, ids[:min(size, len(ids))])
+		if err == nil {
+			looked, err = keep(looked)
+		}
+		if err != nil {
+			return l, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
+		}
+		l.Data = append(l.Data, looked...)
+		if len(l.Data) > p.Limit {
+			l.Data = l.Data[:p.Limit]
+			l.Next = page.NewCursor(scope, string(l.Data[p.Limit-1].ID))
+			return l, nil
+		}
+		if len(ids) <= size {
+			return l, nil
+		}
+		if after = string(ids[size-1]); len(l.Data) == p.Limit {
+			break
+		}
+	}
+	l.Next = page.NewCursor(scope, after)
+	return l, nil
 }
 
 // missing replaces CodeNotFound of the store by the error for callers. An unknown endpoint and

@@ -18,9 +18,8 @@ const maxLooked = page.MaxLimit
 // Attention returns a page of the tenant's endpoints that need attention, in the order of their ids:
 // without a cursor all of them, and with the cursor of a Trouble those of its cause.
 //
-// A page looks at maxLooked endpoints, and can be empty before the end of the list. It makes one
-// request for the list of endpoints and two per 100, one for each endpoint that it looks at, for those
-// of the cause at most one more and five for each shard, one per page of a count, and more for the
+// A page looks at maxLooked endpoints, and can be empty before the end of the list. It makes
+// three requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one per page of a count, and more for the
 // forecast of a long backlog (see backlog.Count). Counting ends after countTimeout: what it cut off is
 // in the page, and not Complete.
 func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[EndpointHarm], error) {
@@ -30,24 +29,25 @@ func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Req
 		return page.List[EndpointHarm]{}, err
 	}
 	of, after, _ := strings.Cut(position, "#")
-	rest, err := r.Lists.Endpoints(ctx, tenant)
+	ids, err := r.Lists.EndpointIDs(ctx, tenant, hook.EndpointID(after), maxLooked+1)
 	if err != nil {
 		return page.List[EndpointHarm]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	rest = slices.DeleteFunc(rest, func(e hook.Endpoint) bool { return string(e.ID) <= after })
-	looked := min(len(rest), maxLooked)
-	found, err := r.harmed(ctx, tenant, rest[:looked], of)
+	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids[:min(len(ids), maxLooked)])
+	if err != nil {
+		return page.List[EndpointHarm]{}, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
+	}
+	found, err := r.harmed(ctx, tenant, endpoints, of)
 	if err != nil {
 		return page.List[EndpointHarm]{}, err
 	}
 	l := page.List[EndpointHarm]{Data: found}
-	last := looked - 1
-	if len(found) > p.Limit {
+	switch {
+	case len(found) > p.Limit:
 		l.Data = found[:p.Limit]
-		last = slices.IndexFunc(rest, func(e hook.Endpoint) bool { return e.ID == found[p.Limit-1].Endpoint.ID })
-	}
-	if last+1 < len(rest) {
-		l.Next = page.NewCursor(scope, of+"#"+string(rest[last].ID))
+		l.Next = page.NewCursor(scope, of+"#"+string(found[p.Limit-1].Endpoint.ID))
+	case len(ids) > maxLooked:
+		l.Next = page.NewCursor(scope, of+"#"+string(ids[maxLooked-1]))
 	}
 	return l, nil
 }

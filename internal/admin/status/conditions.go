@@ -72,19 +72,13 @@ type TenantHealth struct {
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search string) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}
-	endpoints, err := r.Lists.Endpoints(ctx, tenant)
+	endpoints, err := r.troubled(ctx, tenant, search, &h)
 	if err != nil {
-		return TenantHealth{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+		return TenantHealth{}, err
 	}
-	endpoints = slices.DeleteFunc(endpoints, func(e hook.Endpoint) bool { return !e.Named(search) })
 	records, err := r.Circuits.CircuitsOf(ctx, idsOf(endpoints))
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
-	}
-	h.Matching = len(endpoints)
-	if len(endpoints) > MaxHealth {
-		slices.SortStableFunc(endpoints, func(a, b hook.Endpoint) int { return cmp.Compare(rank(a, records[a.ID]), rank(b, records[b.ID])) })
-		endpoints = endpoints[:MaxHealth]
 	}
 	h.Endpoints = make([]EndpointSummary, len(endpoints))
 	queued, means := make([]float64, len(endpoints)), make([]time.Duration, len(endpoints))
@@ -114,17 +108,38 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	return h, r.addWaiting(ctx, &h, records, mean)
 }
 
-// rank is smaller for an endpoint that needs attention rather, by what is known without its hours.
-func rank(e hook.Endpoint, r admission.Record) int {
-	switch {
-	case e.Status == hook.StatusDisabled:
-		return 0
-	case r.State != 0 && r.State != circuit.Closed:
-		return 1
-	case r.Waiting || !r.Review.Began.IsZero() || r.Review.Slow:
-		return 2
+// troubled returns at most MaxHealth of the matching endpoints: those whose circuits the breaker
+// attends to, and then the first by id. Without a search it reads no others.
+func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search string, h *TenantHealth) ([]hook.Endpoint, error) {
+	ids, err := r.Lists.EndpointIDs(ctx, tenant, "", 0)
+	if err != nil {
+		return nil, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	return 3
+	if search != "" {
+		all, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+		if err != nil {
+			return nil, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
+		}
+		ids = idsOf(slices.DeleteFunc(all, func(e hook.Endpoint) bool { return !e.Named(search) }))
+	}
+	if h.Matching = len(ids); h.Matching > MaxHealth {
+		attended, err := r.Circuits.Attended(ctx, maxAttended)
+		if err != nil {
+			return nil, fmt.Errorf("list attended circuits: %w", err)
+		}
+		first := make(map[hook.EndpointID]bool, len(attended))
+		for _, record := range attended {
+			first[record.Endpoint] = true
+		}
+		rank := func(id hook.EndpointID) int { return map[bool]int{true: 0, false: 1}[first[id]] }
+		slices.SortStableFunc(ids, func(a, b hook.EndpointID) int { return cmp.Compare(rank(a), rank(b)) })
+		ids = ids[:MaxHealth]
+	}
+	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+	if err != nil {
+		return nil, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
+	}
+	return endpoints, nil
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that

@@ -152,9 +152,18 @@ func (f DeliveryFilter) parts(targets []hook.Target) []Part {
 // of the tenant.
 func (r *Reader) listed(ctx context.Context, tenant hook.TenantID, ref string) (targets []hook.Target, id hook.EndpointID, err error) {
 	if ref == "" {
-		all, err := r.Lists.Endpoints(ctx, tenant)
+		ids, err := r.Lists.EndpointIDs(ctx, tenant, "", maxParts+1)
 		if err != nil {
 			return nil, "", fmt.Errorf("find endpoints: %w", err)
+		}
+		if len(ids) > maxParts {
+			return nil, "", hook.Invalid(hook.FieldError{
+				Field: "endpoint", Message: fmt.Sprintf("is needed: the tenant has more than %d endpoints, and at most %d lists of shards are merged", maxParts, maxParts),
+			})
+		}
+		all, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+		if err != nil {
+			return nil, "", fmt.Errorf("read endpoints: %w", err)
 		}
 		for _, e := range all {
 			targets = append(targets, e.Widest())

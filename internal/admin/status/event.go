@@ -186,9 +186,8 @@ func planned(e *hook.Endpoint, d hook.Delivery) []time.Time {
 	return times
 }
 
-// Outlooks returns what the waiting deliveries of the tenant have before them, with one read of their
-// endpoint, or of the tenant's endpoints if there are several, and one of the circuits of those with
-// parked deliveries. Settled deliveries and those of deleted endpoints are left out.
+// Outlooks returns what the waiting deliveries of the tenant have before them, with one batch read of
+// their endpoints per 100, and one of the circuits of those with parked deliveries. Settled deliveries and those of deleted endpoints are left out.
 func (r *Reader) Outlooks(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.DeliveryID]Outlook, error) {
 	waiting, err := r.waitedFor(ctx, tenant, deliveries)
 	if err != nil {
@@ -230,32 +229,19 @@ func (r *Reader) ahead(ctx context.Context, endpoints map[hook.EndpointID]hook.E
 
 // waitedFor returns the existing endpoints of the waiting deliveries.
 func (r *Reader) waitedFor(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.EndpointID]hook.Endpoint, error) {
-	found := make(map[hook.EndpointID]hook.Endpoint)
+	var ids []hook.EndpointID
 	for _, d := range deliveries {
 		if !d.State.Settled() {
-			found[d.ID.Endpoint] = hook.Endpoint{}
+			ids = append(ids, d.ID.Endpoint)
 		}
 	}
-	if len(found) > 1 {
-		all, err := r.Lists.Endpoints(ctx, tenant)
-		if err != nil {
-			return nil, fmt.Errorf("find endpoints of waiting deliveries: %w", err)
-		}
-		clear(found)
-		for _, e := range all {
-			found[e.ID] = e
-		}
-		return found, nil
+	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+	if err != nil {
+		return nil, fmt.Errorf("find endpoints of waiting deliveries: %w", err)
 	}
-	for id := range found {
-		e, err := r.Endpoints.Get(ctx, tenant, string(id))
-		switch {
-		case hook.CodeOf(err) == hook.CodeNotFound:
-			return nil, nil
-		case err != nil:
-			return nil, fmt.Errorf("find endpoint %s of waiting deliveries: %w", id, err)
-		}
-		found[id] = e
+	found := make(map[hook.EndpointID]hook.Endpoint, len(endpoints))
+	for _, e := range endpoints {
+		found[e.ID] = e
 	}
 	return found, nil
 }

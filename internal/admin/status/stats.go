@@ -71,8 +71,7 @@ type StatsRow struct {
 func (r StatsRow) name() string { return string(r.Tenant) + string(r.Endpoint) + r.Type }
 
 // Statistics returns the figures of the tenant's endpoints, or of one endpoint. Deleted
-// endpoints are left out. The call makes a request for the list of endpoints, a request
-// per 100 endpoints, and a request per endpoint. A span with more than maxEndpointHours
+// endpoints are left out. The call makes a request for the list of endpoints and one per endpoint. A span with more than maxEndpointHours
 // is CodeInvalid.
 func (r *Reader) Statistics(ctx context.Context, tenant hook.TenantID, q StatsQuery) (Statistics, error) {
 	q, hours, err := q.within(r.now())
@@ -139,11 +138,11 @@ func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) 
 		}
 		return []hook.EndpointID{e.ID}, nil
 	}
-	endpoints, err := r.Lists.Endpoints(ctx, tenant)
+	ids, err := r.Lists.EndpointIDs(ctx, tenant, "", 0)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	return idsOf(endpoints), nil
+	return ids, nil
 }
 
 // statsGroups holds the rows of a group by hour, or under the zero hour.

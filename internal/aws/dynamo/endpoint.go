@@ -7,10 +7,12 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // Positions of the writes in the transaction of an endpoint.
@@ -280,17 +282,47 @@ func (s *Store) EndpointByUID(ctx context.Context, tenant hook.TenantID, uid str
 	return s.Endpoint(ctx, tenant, it.EndpointID)
 }
 
-// Endpoints reads the tenant's list in one query and the endpoints in one batch
-// read per 100. An endpoint deleted between the two reads is absent.
+// Endpoints makes the requests of EndpointIDs and EndpointsOf. An endpoint deleted between the two
+// reads is absent.
 func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error) {
-	op := "list endpoints of tenant " + string(tenant)
-	keys, err := s.endpointKeys(ctx, tenant, op)
+	ids, err := s.EndpointIDs(ctx, tenant, "", 0)
 	if err != nil {
 		return nil, err
 	}
-	items, err := s.batchGet(ctx, keys)
+	return s.EndpointsOf(ctx, tenant, ids)
+}
+
+// EndpointIDs reads rows of the tenant's list, with one query per 1 MB of rows.
+func (s *Store) EndpointIDs(ctx context.Context, tenant hook.TenantID, after hook.EndpointID, limit int) (ids []hook.EndpointID, err error) {
+	query := s.sorted(tenantPartition(tenant), endpointPrefix)
+	query.ProjectionExpression = aws.String(names.SortKey)
+	if after != "" { // a start key without an item is valid
+		query.ExclusiveStartKey = endpointRow(tenant, after).attributes()
+	}
+	if limit > 0 {
+		query.Limit = aws.Int32(int32(min(limit, maxRows)))
+	}
+	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages() && (limit == 0 || len(ids) < limit); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, translate(err, "list endpoints of tenant "+string(tenant))
+		}
+		for _, row := range page.Items {
+			sk, _ := row[names.SortKey].(*types.AttributeValueMemberS) // the type of the key
+			ids = append(ids, hook.EndpointID(strings.TrimPrefix(sk.Value, endpointPrefix)))
+		}
+	}
+	if limit > 0 {
+		ids = ids[:min(limit, len(ids))]
+	}
+	return ids, nil
+}
+
+// EndpointsOf makes one batch read per 100 endpoints.
+func (s *Store) EndpointsOf(ctx context.Context, tenant hook.TenantID, ids []hook.EndpointID) ([]hook.Endpoint, error) {
+	items, err := s.batchGet(ctx, keysFor(ids, endpointKey))
 	if err != nil {
-		return nil, translate(err, op)
+		return nil, translate(err, "read endpoints of tenant "+string(tenant))
 	}
 	return s.endpoints(ctx, ownedBy(items, tenant)), nil
 }

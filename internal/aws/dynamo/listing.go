@@ -164,15 +164,6 @@ func (s *Store) subscribers(ctx context.Context, items []map[string]types.Attrib
 	return all
 }
 
-// endpointKeys reads the tenant's list of endpoints.
-func (s *Store) endpointKeys(ctx context.Context, tenant hook.TenantID, op string) ([]key, error) {
-	rows, err := listRecords[key](ctx, s, tenantPartition(tenant), endpointPrefix, op)
-	if err != nil {
-		return nil, err
-	}
-	return keysFor(rows, listedEndpoint), nil
-}
-
 // listedEndpoint returns the key of the endpoint of a row in the tenant's list.
 func listedEndpoint(row key) key {
 	return endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))

@@ -75,6 +75,12 @@ type EndpointReader interface {
 type EndpointLister interface {
 	// Endpoints returns all endpoints of the tenant, in the order of their ids.
 	Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.Endpoint, error)
+	// EndpointIDs returns the ids of the tenant's endpoints after the given one, in their order, at
+	// most limit; 0: all.
+	EndpointIDs(ctx context.Context, tenant hook.TenantID, after hook.EndpointID, limit int) ([]hook.EndpointID, error)
+	// EndpointsOf returns those of the tenant's endpoints with the ids that exist, in the order of
+	// their ids.
+	EndpointsOf(ctx context.Context, tenant hook.TenantID, ids []hook.EndpointID) ([]hook.Endpoint, error)
 }
 
 // EndpointStore reads and changes endpoints.
