@@ -159,6 +159,7 @@ func deliveryConflict(t *testing.T, s StoreUnderTest) {
 	unread.Recent = nil
 	second := sampleAttempt(d.Ref(), 2)
 	wantCode(t, "SaveDelivery(not as read)", s.SaveDelivery(t.Context(), unread, &second), hook.CodeConflict)
+	wantCode(t, "SaveDelivery(not as read, without an attempt)", s.SaveDelivery(t.Context(), unread, nil), hook.CodeConflict)
 }
 
 func firstSaveRace(t *testing.T, s StoreUnderTest) {

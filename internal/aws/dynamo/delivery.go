@@ -30,11 +30,14 @@ type deliveryItem struct {
 	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
 	StatePK    string `stored:"state_pk"`    // names.ByStateHash
 	StateSK    string `stored:"state_sk"`    // names.ByStateRange
+
+	unpacked int // bytes of Recent
 }
 
 // toDeliveryItem returns the next version of d.
 func (c codec) toDeliveryItem(d hook.Delivery) deliveryItem {
-	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d, Recent: c.pack(d.Recent)}
+	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
+	it.Recent, it.unpacked = c.pack(d.Recent)
 	it.Version++
 	if n := len(d.Recent); n > 0 && reflect.DeepEqual(d.Last, d.Recent[n-1].Outcome.Short()) {
 		it.Last = hook.Outcome{} // Recent has it
@@ -146,11 +149,11 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
 	op := "save delivery " + d.ID.String()
 	guard := asRead(d.Version)
-	if attempt == nil {
-		return translate(s.writeNext(ctx, s.nextIf(s.payload.toDeliveryItem(d), d.Version, guard)), op)
-	}
 	if d.Version > 0 && len(d.Recent) == 0 { // a caller that did not read the record must not replace the attempts in it
 		guard.expression += " AND attribute_not_exists(recent)"
+	}
+	if attempt == nil {
+		return translate(s.writeNext(ctx, s.nextIf(s.payload.toDeliveryItem(d), d.Version, guard)), op)
 	}
 	it, moved, fits := s.payload.withAttempt(d, *attempt)
 	delivery := s.nextIf(it, d.Version, guard)

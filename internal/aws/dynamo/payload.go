@@ -23,7 +23,7 @@ func newCodec() codec {
 	// The constructors only reject invalid options, and these options are constants.
 	encoder, _ := zstd.NewWriter(nil, zstd.WithWindowSize(hook.MaxPayload))
 	packer, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false),
-		zstd.WithWindowSize(packWindow), zstd.WithEncoderDictRaw(packDictionary, sampleAttempts))
+		zstd.WithWindowSize(maxUnpacked), zstd.WithEncoderDictRaw(packDictionary, sampleAttempts))
 	decoder, _ := zstd.NewReader(nil, zstd.WithDecoderDictRaw(packDictionary, sampleAttempts))
 	return codec{encoder, packer, decoder}
 }

@@ -17,9 +17,11 @@ import (
 // write of the delivery writes them again, and up to 1 KB is one write unit.
 const (
 	maxRecent = 1600 // packed bytes: a delivery with as many is two write units, as is one with a record more
+	// maxUnpacked bounds the same attempts in memory, where the breaker has 1,000 deliveries: a receiver
+	// can answer with 16 KiB of zeros each time. One such attempt has 22 KB.
+	maxUnpacked = 32 << 10
 
-	packDictionary = 1       // the number of sampleAttempts in the packed form
-	packWindow     = 1 << 17 // bytes, at least what a delivery can have
+	packDictionary = 1 // the number of sampleAttempts in the packed form
 )
 
 // sampleAttempts is the text that packed attempts are compressed against. Records need it to be read:
@@ -37,7 +39,7 @@ func (c codec) withAttempt(d hook.Delivery, a hook.Attempt) (it deliveryItem, mo
 	recent := d.Recent
 	for n := range len(recent) + 1 {
 		d.Recent = append(slices.Clone(recent[n:]), a)
-		if it = c.toDeliveryItem(d); len(it.Recent) <= maxRecent {
+		if it = c.toDeliveryItem(d); len(it.Recent) <= maxRecent && it.unpacked <= maxUnpacked {
 			return it, recent[:n], true
 		}
 	}
@@ -45,16 +47,16 @@ func (c codec) withAttempt(d hook.Delivery, a hook.Attempt) (it deliveryItem, mo
 	return c.toDeliveryItem(d), nil, false
 }
 
-// pack returns the attempts as DynamoDB's JSON, compressed; nil for none.
-func (c codec) pack(attempts []hook.Attempt) []byte {
+// pack returns the attempts as DynamoDB's JSON, compressed, and the bytes before; nil for none.
+func (c codec) pack(attempts []hook.Attempt) (packed []byte, unpacked int) {
 	if len(attempts) == 0 {
-		return nil
+		return nil, 0
 	}
 	list, _ := encode(attempts).(*types.AttributeValueMemberL) // a slice is a list
 	text, _ := attributevalue.MarshalListJSON(list.Value)      // of strings, numbers, maps and lists
 	ordered := jsontext.Value(text)
 	_ = ordered.Canonicalize() // the names in order, because like attempts compress well
-	return c.packer.EncodeAll(ordered, nil)
+	return c.packer.EncodeAll(ordered, nil), len(ordered)
 }
 
 // unpack is the inverse of pack.

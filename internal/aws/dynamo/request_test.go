@@ -77,7 +77,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 		{
 			name: "a later save requires the version of the last read",
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.SaveDelivery(ctx, delivery(4), nil) },
-			want: []guard{{Write: "UpdateItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version", Values: version("4")}},
+			want: []guard{{Write: "UpdateItem", PK: ep + "#00", SK: "delivery" + placed, Condition: "version = :version AND attribute_not_exists(recent)", Values: version("4")}},
 		},
 		{
 			name: "a save with an attempt is one write",
