@@ -77,7 +77,7 @@ func (w *simulation) lapses(id hook.EndpointID) bool {
 func (w *simulation) lapsesAt(k table.Key) bool {
 	kind, rest, _ := strings.Cut(k.Hash, "#")
 	id, _, _ := strings.Cut(rest, "#")
-	return !w.doomed.marked.IsZero() && (kind == "endpoint" && w.lapses(hook.EndpointID(id)) || id == string(w.doomed.tenant))
+	return !w.doomed.marked.IsZero() && ((kind == "endpoint" || kind == "order") && w.lapses(hook.EndpointID(id)) || id == string(w.doomed.tenant))
 }
 
 // sawErasure: at the end of the erasure nothing of the tenant is left.

@@ -499,11 +499,19 @@ func mutations() []mutation {
 		},
 		{
 			name: "a dead head blocks nothing", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",
-			old: "return !block ||", bug: "return block || !block ||",
+			old: "return closed || !block", bug: "return true",
 		},
 		{
-			name: "nobody looks again after a place is stored", file: "internal/delivery/settle/orders.go", test: "internal/delivery/settle TestOrders_LooksAgain",
-			old: "if p.Number < s.Head || p.Number == s.Head && (again || !s.Has(p.Delivery)) {", bug: "if p.Number < s.Head && s.Head < 0 {",
+			name: "nobody looks again after an event is stored", file: "internal/delivery/settle/orders.go", test: "internal/delivery/settle TestOrders_AnEventStoredWhileTheHeadEnds",
+			old: "if s.TurnOf(d) != order.Later {", bug: "if s.TurnOf(d) == order.Passed {",
+		},
+		{
+			name: "a number is passed while its event can come", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",
+			old: "return s.Late(now) ||", bug: "return true ||",
+		},
+		{
+			name: "a stored event has no place", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			old: "if number == s.Head {", bug: "if number == s.Head || len(deliveries) > 1 {",
 		},
 		{
 			name: "a delivery is attempted before its turn", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",

@@ -26,12 +26,11 @@ import (
 const (
 	orderedDrain = 30 * time.Hour // of a long sequence at an endpoint that never answers
 
-	waited     = "ordered attempts behind others"
-	unblocked  = "heads unblocked by an operator"
-	blocking   = "deliveries behind a blocking head, in the end"
-	skipping   = "requests that name skipped numbers"
-	voids      = "numbers without an event"
-	unanswered = "numbers of unanswered posts passed"
+	waited    = "ordered attempts behind others"
+	unblocked = "heads unblocked by an operator"
+	blocking  = "deliveries behind a blocking head, in the end"
+	skipping  = "requests that name skipped numbers"
+	voids     = "numbers without an event"
 )
 
 // beyondOrder returns the checks that are not made in these seeds. They bound the requests, the messages
@@ -212,9 +211,8 @@ func (w *simulation) sawSequence(p *process, id order.ID) error {
 		w.fail(checkNumbers, "%s writes %+v over %+v", p.name, next, old)
 	}
 	for n := s.Head; n < next.Head; n++ {
-		if event, stored := s.events[n]; stored && !w.isOver(s, id, n) && !w.accepted[event] { // a letter is looked for now
-			s.over[n] = true // its post has no answer: the process died before it stored the place
-			w.count(unanswered)
+		if event, stored := s.events[n]; stored && !w.isOver(s, id, n) { // a letter is looked for now
+			w.fail(checkTurn, "%s passes %s, number %d of %v, which is %s", p.name, event, n, id, w.stateOf(event, id.Endpoint))
 		}
 	}
 	s.Sequence = next
@@ -245,24 +243,19 @@ func (w *simulation) sawDead(d hook.Delivery) {
 
 // isOver reports whether the delivery of an event was over before.
 func (w *simulation) isOver(s *sequence, id order.ID, n int64) bool {
-	e := w.posted[w.byID[s.events[n]]]
-	if e.Numbers[id.Endpoint] != n { // posted again after its retention
+	e, status := w.posted[w.byID[s.events[n]]], w.statuses[id.Endpoint]
+	if s.over[n] || e.Numbers[id.Endpoint] != n { // posted again after its retention
 		return true
 	}
 	ref, _ := e.Ref(id.Endpoint, 1)
-	d, ok := w.newest(ref)
-	if closes := hook.QueuedDelivery(e, hook.Target{Endpoint: id.Endpoint}).ClosesAt(); s.over[n] || !w.now.Before(closes) {
-		return true
-	}
-	since := w.now
-	if ok && d.State == hook.StateDead {
+	d, _ := w.newest(ref)
+	since := w.now // the letter may come before the record of the death
+	if d.State == hook.StateDead {
 		since = w.settled[d.Ref()]
-	} else if !slices.ContainsFunc(w.deadLetters.Letters(), func(l hook.DeadLetter) bool { return l.Delivery.Event == e.ID && l.Delivery.Endpoint == id.Endpoint }) {
-		return false // the letter may come before the record of the death
 	}
-	status := w.statuses[id.Endpoint]
 	skips := slices.ContainsFunc(status.known(since), func(e setting) bool { return !e.Ordered || e.OnFailure == hook.OnFailureSkip })
-	s.over[n] = skips || !status.deleted.IsZero() || ok && !w.now.Before(d.ClosesAt())
+	s.over[n] = !status.deleted.IsZero() || !w.now.Before(hook.QueuedDelivery(e, hook.Target{Endpoint: id.Endpoint}).ClosesAt()) || w.reached(s, id, n) ||
+		skips && (d.State == hook.StateDead || slices.ContainsFunc(w.deadLetters.Letters(), func(l hook.DeadLetter) bool { return l.Delivery.Event == e.ID && l.Delivery.Endpoint == id.Endpoint }))
 	return s.over[n]
 }
 

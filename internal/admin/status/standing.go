@@ -43,7 +43,7 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	case order.Now:
 		return Standing{Head: true, Behind: s.Last - s.Head}, nil
 	case order.Later:
-		head, err := settle.Head(ctx, r.History, s)
+		head, _, err := settle.Head(ctx, r.History, s)
 		if err != nil {
 			return Standing{}, fmt.Errorf("read the head of ordering key %s: %w", s.Key, err)
 		}

@@ -37,9 +37,10 @@ func (a *Acceptor) orders() settle.Orders {
 	return settle.Orders{Store: a.Store, Queue: a.Queue, Now: a.Now, Wait: a.Wait}
 }
 
-// giveNumbers gives the ordered deliveries of new events their numbers, in the order of the batch: one write
-// for each ordering key and endpoint. An event that is stored keeps its numbers, so a repeated post takes
-// none. If the process dies before it stores an event, its numbers stay void.
+// giveNumbers gives the ordered deliveries of new events their places, in the order of the batch: one write
+// for each ordering key and endpoint, and one for each delivery that waits. An event that is stored keeps
+// its numbers, so a repeated post takes none. If the process dies before it stores an event, its numbers
+// are void.
 func (a *Acceptor) giveNumbers(ctx context.Context, events [][]*post) {
 	var fresh []*post
 	for _, same := range events {
@@ -63,23 +64,19 @@ func (a *Acceptor) giveNumbers(ctx context.Context, events [][]*post) {
 		return nil // each post holds its own error
 	})
 	groups := bySequence(fresh)
-	first, turns := make([]int64, len(groups)), make([]int64, len(groups))
-	faults := make([]error, len(groups))
 	parallel.Each(len(groups), concurrentWrites, func(i int) error {
-		g, e := groups[i], groups[i].posts[0].event
-		ref, _ := e.Ref(g.id.Endpoint, 1)
-		number, after, err := a.orders().Give(ctx, e.Tenant, g.id, len(g.posts), ref)
-		first[i], turns[i], faults[i] = number, after.Head, err
+		g := groups[i]
+		g.first, g.turn, g.err = a.orders().Give(ctx, g.id, g.deliveries)
 		return nil // kept
 	})
-	for i, g := range groups {
+	for _, g := range groups {
 		for k, p := range g.posts {
-			if faults[i] != nil {
-				p.err = fmt.Errorf("number event %s: %w", p.event.ID, faults[i])
+			if g.err != nil {
+				p.err = fmt.Errorf("number event %s: %w", p.event.ID, g.err)
 				continue
 			}
-			p.event.Numbers[g.id.Endpoint] = first[i] + int64(k)
-			if first[i]+int64(k) == turns[i] {
+			p.event.Numbers[g.id.Endpoint] = g.first + int64(k)
+			if g.turn && k == 0 {
 				p.turns = append(p.turns, g.id.Endpoint)
 			}
 		}
@@ -88,8 +85,13 @@ func (a *Acceptor) giveNumbers(ctx context.Context, events [][]*post) {
 
 // numbered are the new deliveries of a sequence.
 type numbered struct {
-	id    order.ID
-	posts []*post
+	id         order.ID
+	posts      []*post
+	deliveries []hook.Delivery
+
+	first int64
+	turn  bool // of the first delivery
+	err   error
 }
 
 // bySequence returns the ordered deliveries of the valid posts by sequence, in the order of the posts.
@@ -106,45 +108,32 @@ func bySequence(posts []*post) (groups []*numbered) {
 				groups = append(groups, known[id])
 			}
 			known[id].posts = append(known[id].posts, p)
+			known[id].deliveries = append(known[id].deliveries, hook.QueuedDelivery(p.event, target))
 		}
 	}
 	return groups
 }
 
-// giveBack makes the numbers of a post void whose event was stored by another one.
-func (a *Acceptor) giveBack(ctx context.Context, own hook.Event) error {
-	for _, target := range own.Targets {
-		d := hook.QueuedDelivery(own, target)
-		d.State = hook.StateCancelled
-		if err := a.orders().Ended(ctx, d); err != nil {
-			return fmt.Errorf("give back the number of event %s: %w", own.ID, err)
-		}
-	}
-	return nil
-}
-
 // waiting are ordered deliveries of one sequence that do not have the turn, as far as their posts know.
 type waiting struct {
-	tenant hook.TenantID
-	places []order.Place
-	tasks  []hook.Task
-	owners []*post
+	deliveries []hook.Delivery
+	owners     []*post
 }
 
-// await stores the places of the deliveries, and adds the tasks of those whose turn it is by now.
-func (a *Acceptor) await(ctx context.Context, all map[order.ID]*waiting, to arrival, again bool, sendings []sending) []sending {
+// sendDue adds the tasks of the deliveries whose turn it is by now.
+func (a *Acceptor) sendDue(ctx context.Context, all map[order.ID]*waiting, to arrival, again bool, sendings []sending) []sending {
 	byID := func(a, b order.ID) int {
 		return cmp.Or(cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Key, b.Key))
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(all), byID) { // the simulator's runs repeat themselves
 		w := all[id]
-		due, err := a.orders().Await(ctx, w.tenant, id, w.places, again)
+		due, err := a.orders().Due(ctx, id, w.deliveries, again)
 		for i, p := range w.owners {
-			switch {
+			switch d := w.deliveries[i]; {
 			case err != nil:
-				p.err = cmp.Or(p.err, fmt.Errorf("await the turn of %s: %w", w.tasks[i].Delivery, err))
-			case slices.Contains(due, w.places[i]):
-				sendings = to.add(sendings, w.tasks[i], p)
+				p.err = cmp.Or(p.err, fmt.Errorf("await the turn of %s: %w", d.ID, err))
+			case slices.Contains(due, d.Turn()):
+				sendings = to.add(sendings, d.NextTask(), p)
 			}
 		}
 	}

@@ -104,11 +104,8 @@ func (a *Acceptor) storeEvent(ctx context.Context, p *post) error {
 	if stored.Hash() != p.event.Hash() && (!p.ours || stored.Type != p.event.Type) {
 		return hook.Conflict("the idempotency key was used before with another type or payload")
 	}
-	own := p.event
-	p.duplicate = stored.Nonce != own.Nonce
-	if p.event = stored; p.duplicate {
-		return a.giveBack(ctx, own)
-	}
+	p.duplicate = stored.Nonce != p.event.Nonce
+	p.event = stored
 	return nil
 }
 
@@ -135,9 +132,8 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 		for _, target := range missing {
 			d := hook.QueuedDelivery(p.event, target)
 			if d.Number > 0 && (p.duplicate || !slices.Contains(p.turns, target.Endpoint)) {
-				w := cmp.Or(behind[order.IDOf(d)], &waiting{tenant: d.Tenant})
-				w.places = append(w.places, order.Place{Number: d.Number, Delivery: d.Ref(), Tenant: d.Tenant, GivenAt: now, ExpiresAt: d.ExpiresAt})
-				w.tasks, w.owners, behind[order.IDOf(d)] = append(w.tasks, d.NextTask()), append(w.owners, p), w
+				w := cmp.Or(behind[order.IDOf(d)], new(waiting))
+				w.deliveries, w.owners, behind[order.IDOf(d)] = append(w.deliveries, d), append(w.owners, p), w
 				continue
 			}
 			to := arrival{queue: hook.QueueLive, at: earliest}
@@ -147,7 +143,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 			sendings = to.add(sendings, d.NextTask(), p)
 		}
 	}
-	sendings = a.await(ctx, behind, arrival{queue: hook.QueueLive, at: earliest}, duplicates, sendings)
+	sendings = a.sendDue(ctx, behind, arrival{queue: hook.QueueLive, at: earliest}, duplicates, sendings)
 	for _, s := range sendings {
 		for i, err := range a.Queue.Send(ctx, s.to.queue, s.tasks, max(0, s.to.at.Sub(now))) {
 			if err != nil && s.owners[i].err == nil {

@@ -14,26 +14,25 @@ type HeadReader interface {
 	Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error)
 }
 
-// Head returns the newest generation of the delivery at the head of the sequence; nil if it is not known.
-func Head(ctx context.Context, r HeadReader, s order.Sequence) (*hook.Delivery, error) {
+// Head returns the newest generation of the delivery at the head of the sequence, with Version 0 if it has no
+// record; nil if it has no place. first is the first place from the head on, if any.
+func Head(ctx context.Context, r HeadReader, s order.Sequence) (d *hook.Delivery, first *order.Place, err error) {
 	ref := s.Member
 	if ref == (hook.DeliveryRef{}) {
-		place, err := r.NextPlace(ctx, s.ID, s.Head, s.Head)
-		if err != nil || place == nil {
-			return nil, err
+		if first, err = r.NextPlace(ctx, s.ID, s.Head, s.Last); err != nil || first == nil || first.Number > s.Head {
+			return nil, first, err
 		}
-		ref = place.Delivery
+		ref = first.Delivery
 	}
-	for {
-		d, err := r.Delivery(ctx, ref)
+	for ; ; ref = ref.Successor() {
+		found, err := r.Delivery(ctx, ref)
 		switch {
 		case hook.CodeOf(err) == hook.CodeNotFound:
-			return new(hook.Delivery{Tenant: s.Tenant, State: hook.StateQueued}.At(ref)), nil
+			return new(hook.Delivery{Tenant: s.Tenant, State: hook.StateQueued}.At(ref)), first, nil
 		case err != nil:
-			return nil, err
-		case d.Replayed.Generation == 0:
-			return &d, nil
+			return nil, first, err
+		case found.Replayed.Generation == 0:
+			return &found, first, nil
 		}
-		ref = ref.Successor()
 	}
 }

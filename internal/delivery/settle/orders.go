@@ -12,13 +12,14 @@ import (
 
 // Orders gives ordered deliveries their places, and sends the task of the one whose turn it is.
 //
+// A poster stores the place of a delivery, then the event, and then reads the head. Who moves the head on
+// writes it, and then looks for the place and the event. So one of the two sees the other, and sends the
+// task. If both do, the delivery has two tasks.
+//
 // A sequence moves on in two steps: the write of the new head, and the head's task. After a crash
 // between them the message of the delivery that ended comes again, finds its number in the sequence, and
 // sends the task. Whatever else is lost, Tend finds: a post behind a head that had its turn for long, and
 // the sweep of a delivery that waits, tend the sequence.
-//
-// A poster stores the place of a delivery and then reads the head; who moves the head writes it, and then
-// looks for the place. So one of the two sees the other, and sends the task.
 type Orders struct {
 	Store OrderStore
 	Queue TaskQueue
@@ -29,9 +30,10 @@ type Orders struct {
 // maxPlaces limits the places that are stored at the same time.
 const maxPlaces = 16
 
-// Give gives out n numbers, and returns the first one, with the sequence as stored. first gets the turn
-// if the sequence is idle.
-func (o Orders) Give(ctx context.Context, tenant hook.TenantID, id order.ID, n int, first hook.DeliveryRef) (from int64, after order.Sequence, err error) {
+// Give gives the deliveries of a sequence the numbers from the returned one on, and stores their places.
+// now: the sequence was idle, so that the first delivery has the turn.
+func (o Orders) Give(ctx context.Context, id order.ID, deliveries []hook.Delivery) (from int64, now bool, err error) {
+	tenant, at := deliveries[0].Tenant, o.Now()
 	sequences := store.Table[order.ID, order.Sequence]{
 		Name: "the ordering key", Wait: o.Wait,
 		Read: func(ctx context.Context, id order.ID) (order.Sequence, error) {
@@ -43,45 +45,47 @@ func (o Orders) Give(ctx context.Context, tenant hook.TenantID, id order.ID, n i
 			return next, err
 		},
 	}
-	_, after, err = sequences.Update(ctx, id, func(s order.Sequence) (order.Sequence, bool, error) {
-		s, from = s.Give(n, first, o.Now())
+	_, s, err := sequences.Update(ctx, id, func(s order.Sequence) (order.Sequence, bool, error) {
+		s, from = s.Give(len(deliveries), deliveries[0].Ref(), at)
 		return s, true, nil
 	})
-	return from, after, err
-}
-
-// Await stores the places of deliveries that are not at the head of the sequence, and returns those whose
-// task the caller must send: their turn came meanwhile, and nobody else knows them. again: an earlier
-// call may have died before it sent the task of the head.
-func (o Orders) Await(ctx context.Context, tenant hook.TenantID, id order.ID, places []order.Place, again bool) (due []order.Place, err error) {
-	for _, err := range parallel.Each(len(places), maxPlaces, func(i int) error { return o.Store.PutPlace(ctx, id, places[i]) }) {
+	if err != nil {
+		return 0, false, err
+	}
+	for _, err := range parallel.Each(len(deliveries), maxPlaces, func(i int) error {
+		d, number := deliveries[i], from+int64(i)
+		if number == s.Head {
+			return nil
+		}
+		return o.Store.PutPlace(ctx, id, order.Place{Number: number, Delivery: d.Ref(), Tenant: d.Tenant, GivenAt: at, ExpiresAt: d.ExpiresAt})
+	}) {
 		if err != nil {
-			return nil, err
+			return 0, false, err
 		}
 	}
-	s, err := o.Store.Sequence(ctx, tenant, id)
+	return from, s.Head == from, nil
+}
+
+// Due returns the turns of those of the deliveries of a sequence, with stored events, whose turn came or is
+// over: the caller sends their tasks. again: an earlier call may have died, or got its numbers in vain.
+func (o Orders) Due(ctx context.Context, id order.ID, deliveries []hook.Delivery, again bool) (due []int64, err error) {
+	s, err := o.Store.Sequence(ctx, deliveries[0].Tenant, id)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range places {
-		if p.Number < s.Head || p.Number == s.Head && (again || !s.Has(p.Delivery)) {
-			due = append(due, p)
+	for _, d := range deliveries {
+		if s.TurnOf(d) != order.Later {
+			due = append(due, d.Turn())
 		}
 	}
-	if s.Late(o.Now()) {
-		err = o.Tend(ctx, tenant, id)
+	if again || s.Late(o.Now()) {
+		err = o.Tend(ctx, deliveries[0].Tenant, id)
 	}
 	return due, err
 }
 
-// TendFor looks after a delivery whose turn has not come. In the place of a process that died, it stores
-// the place of the delivery.
-func (o Orders) TendFor(ctx context.Context, d hook.Delivery) error {
-	return o.await(ctx, d, d.Turn())
-}
-
-// AppendDue appends the task of an overdue delivery. If its turn has not come, AppendDue looks after it instead,
-// until its retention ends.
+// AppendDue appends the task of an overdue delivery. If its turn has not come, AppendDue tends the sequence instead,
+// until the retention of the delivery ends.
 func (o Orders) AppendDue(ctx context.Context, tasks []hook.Task, d hook.Delivery) ([]hook.Task, error) {
 	if d.Turn() > 0 && o.Now().Before(d.ClosesAt()) {
 		s, err := o.Store.Sequence(ctx, d.Tenant, order.IDOf(d))
@@ -89,38 +93,28 @@ func (o Orders) AppendDue(ctx context.Context, tasks []hook.Task, d hook.Deliver
 			return tasks, err
 		}
 		if s.TurnOf(d) == order.Later {
-			return tasks, o.TendFor(ctx, d)
+			return tasks, o.Tend(ctx, d.Tenant, s.ID)
 		}
 	}
 	return append(tasks, d.NextTask()), nil
 }
 
 // Join gives a delivery that the sequence moved past a place at the end.
-func (o Orders) Join(ctx context.Context, d hook.Delivery) error {
-	number, s, err := o.Give(ctx, d.Tenant, order.IDOf(d), 1, d.Ref())
-	if err != nil {
+func (o Orders) Join(ctx context.Context, d hook.Delivery) (err error) {
+	if d.Place, _, err = o.Give(ctx, order.IDOf(d), []hook.Delivery{d}); err != nil {
 		return err
 	}
-	if s.Head == number {
-		return o.send(ctx, d.NextTask())
-	}
-	if err = o.await(ctx, d, number); err != nil {
-		return err
-	}
-	d.Place = number                 // without this record, each further task of the delivery would give it a further place
 	if d.State == hook.StateParked { // it was released: no breaker has to look after it, but its turn
 		d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, o.Now()
 	}
-	if err = o.Store.SaveDelivery(ctx, d, nil); hook.CodeOf(err) == hook.CodeConflict {
+	switch err = o.Store.SaveDelivery(ctx, d, nil); {
+	case hook.CodeOf(err) == hook.CodeConflict: // the number is void
 		return nil
+	case err != nil:
+		return err
 	}
-	return err
-}
-
-// await is Await for one delivery, whose task it sends.
-func (o Orders) await(ctx context.Context, d hook.Delivery, number int64) error {
-	place := order.Place{Number: number, Delivery: d.Ref(), Tenant: d.Tenant, GivenAt: o.Now(), ExpiresAt: d.ExpiresAt}
-	due, err := o.Await(ctx, d.Tenant, order.IDOf(d), []order.Place{place}, false)
+	d.Version++
+	due, err := o.Due(ctx, order.IDOf(d), []hook.Delivery{d}, false)
 	if err == nil && len(due) > 0 {
 		err = o.send(ctx, d.NextTask())
 	}

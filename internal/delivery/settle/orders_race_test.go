@@ -1,62 +1,70 @@
 package settle_test
 
 import (
-	"context"
 	"testing"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/proof/world"
 )
 
-// early stores a place just before the first write of the sequence.
-type early struct {
-	*memory.Store
-
-	place *order.Place
-}
-
-func (s *early) SaveSequence(ctx context.Context, q order.Sequence) error {
-	if p := s.place; p != nil {
-		s.place = nil
-		if err := s.PutPlace(ctx, q.ID, *p); err != nil {
-			return err
-		}
-	}
-	return s.Store.SaveSequence(ctx, q)
-}
-
-// TestOrders_APlaceStoredWhileTheHeadEnds stores the place of the second delivery before, between and after
-// the steps of moving the head on: one of the two processes sends the task.
-func TestOrders_APlaceStoredWhileTheHeadEnds(t *testing.T) {
+// TestOrders_AnEventStoredWhileTheHeadEnds lets the head end before, between and after the steps of the post of
+// the next delivery: at least one of the two processes sends its task.
+func TestOrders_AnEventStoredWhileTheHeadEnds(t *testing.T) {
 	t.Parallel()
 
-	for _, late := range []bool{false, true} {
-		w := newOrdered(t, world.Deliver, nil)
-		id := order.ID{Endpoint: w.endpoint.ID, Key: "a"}
-		e := w.Event("order.paid", w.Clock.Now(), w.endpoint)
-		first, _ := e.Ref(w.endpoint.ID, 1)
-		second, _ := w.Event("order.paid", w.Clock.Now(), w.endpoint).Ref(w.endpoint.ID, 1)
-		if _, _, err := w.orders().Give(t.Context(), world.Tenant, id, 2, first); err != nil {
-			t.Fatal(err)
-		}
-		place := order.Place{Number: 2, Delivery: second, Tenant: world.Tenant, GivenAt: w.Clock.Now()}
-		store, orders := &early{Store: w.Store, place: &place}, w.orders()
-		if late {
-			store.place = nil
-		}
-		orders.Store = store
-		ended := hook.Delivery{Tenant: world.Tenant, OrderingKey: "a", Number: 1, State: hook.StateDelivered}.At(first)
-		if err := orders.Ended(t.Context(), ended); err != nil {
-			t.Fatal(err)
-		}
-		due, err := w.orders().Await(t.Context(), world.Tenant, id, []order.Place{place}, false)
-		if err != nil || len(due) != 1 {
-			t.Errorf("late %t: Await() = %v, %v; want the delivery, which has the turn", late, due, err)
-		}
-		if got := len(w.Queue.Receive(hook.QueueLive, 10)); (got == 1) == late {
-			t.Errorf("late %t: the end of the head sent %d tasks", late, got)
-		}
+	tests := []struct {
+		name        string
+		ends        int // before this step of the post: the place, the event, the look at the head
+		moved, post int // tasks
+	}{
+		{name: "before the place", ends: 0, post: 1},
+		{name: "before the event", ends: 1, post: 1},
+		{name: "before the look", ends: 2, moved: 1, post: 1},
+		{name: "after the post", ends: 3, moved: 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := newOrdered(t, world.Deliver, nil)
+			o, id := w.orders(), order.ID{Endpoint: w.endpoint.ID, Key: "a"}
+			first, second := w.unstored(1)[0], w.unstored(2)[1]
+			if _, _, err := o.Give(t.Context(), id, []hook.Delivery{first}); err != nil {
+				t.Fatal(err)
+			}
+			first.OrderingKey, first.Number, first.State = "a", 1, hook.StateDelivered
+			second.OrderingKey, second.Number = "a", 2
+			var due []int64
+			for step, do := range []func() error{
+				func() error {
+					_, now, err := o.Give(t.Context(), id, []hook.Delivery{second})
+					if now {
+						due = []int64{2}
+					}
+					return err
+				},
+				func() error { return w.Store.PutEvent(t.Context(), w.eventOf(second)) },
+				func() (err error) {
+					if due == nil {
+						due, err = o.Due(t.Context(), id, []hook.Delivery{second}, false)
+					}
+					return err
+				},
+				func() error { return nil },
+			} {
+				if step == tt.ends {
+					if err := o.Ended(t.Context(), first); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := do(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if moved := len(w.Queue.Receive(hook.QueueLive, 10)); moved != tt.moved || len(due) != tt.post {
+				t.Errorf("the end of the head sent %d tasks, and the post %d; want %d and %d", moved, len(due), tt.moved, tt.post)
+			}
+		})
 	}
 }

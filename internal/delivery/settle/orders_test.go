@@ -100,6 +100,35 @@ func (w *ordered) orders() settle.Orders {
 	return settle.Orders{Store: w.Store, Queue: w.Queue, Now: w.Clock.Now, Wait: world.NoWait}
 }
 
+// number returns the number of the event with the payload.
+func (w *ordered) number(payload string) int64 {
+	w.T.Helper()
+
+	e, err := w.Store.Event(w.T.Context(), hook.KeyedEventID(world.Tenant, payload))
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	return e.Numbers[w.endpoint.ID]
+}
+
+// eventOf returns the event of a delivery with a number.
+func (w *ordered) eventOf(d hook.Delivery) hook.Event {
+	return hook.Event{
+		ID: d.ID.Event, Tenant: world.Tenant, Type: "order.paid", Payload: []byte("{}"), Nonce: "n", OrderingKey: d.OrderingKey,
+		Numbers: map[hook.EndpointID]int64{w.endpoint.ID: d.Number}, AcceptedAt: w.Clock.Now(), ExpiresAt: w.Clock.Now().Add(world.Retention),
+		Targets: []hook.Target{w.endpoint.Target()},
+	}
+}
+
+// unstored returns new deliveries whose events are not stored.
+func (w *ordered) unstored(n int) (all []hook.Delivery) {
+	for i := range n {
+		id := hook.DeliveryID{Event: hook.KeyedEventID(world.Tenant, fmt.Sprint("unstored", i))}
+		all = append(all, hook.QueuedDelivery(w.eventOf(hook.Delivery{ID: id}), w.endpoint.Target()))
+	}
+	return all
+}
+
 func (w *ordered) want(what string, got, want any) {
 	w.T.Helper()
 

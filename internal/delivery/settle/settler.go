@@ -10,6 +10,7 @@ import (
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/settlement"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/internal/store"
@@ -134,7 +135,7 @@ func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recor
 
 // AwaitTurn looks after an ordered delivery whose turn has not come.
 func (s *Settler) AwaitTurn(ctx context.Context, d *hook.Delivery) error {
-	return s.orders().TendFor(ctx, *d)
+	return s.orders().Tend(ctx, d.Tenant, order.IDOf(*d))
 }
 
 // Join gives an ordered delivery whose turn is over another place.

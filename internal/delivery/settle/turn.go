@@ -3,6 +3,7 @@ package settle
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/order"
@@ -40,11 +41,7 @@ func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, e
 		}
 		again := ended != nil && s.MovedBy == by // after a crash: perhaps the task of the head is missing
 		for moved := false; !s.Idle(); moved = true {
-			d, err := o.head(ctx, s, ended)
-			if err != nil {
-				return err
-			}
-			over, err := o.over(ctx, s, d)
+			d, over, err := o.head(ctx, s, ended)
 			switch {
 			case err != nil:
 				return err
@@ -54,56 +51,70 @@ func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, e
 			default:
 				return nil
 			}
-			if s, err = o.advance(ctx, s, d, by); err != nil {
+			s = s.Advance(d, by, o.Now())
+			if err := o.Store.SaveSequence(ctx, s); err != nil {
 				return err
 			}
+			s.Version++
 		}
 		return nil
 	})
 	return store.Busy(err, "ordering key "+id.Key)
 }
 
-// head returns the newest generation of the delivery at the head; nil if it is not known.
-func (o Orders) head(ctx context.Context, s order.Sequence, ended *hook.Delivery) (*hook.Delivery, error) {
+// head returns the newest generation of the delivery at the head; nil if its event is not stored. over: the
+// sequence moves on from it.
+func (o Orders) head(ctx context.Context, s order.Sequence, ended *hook.Delivery) (d *hook.Delivery, over bool, err error) {
 	if ended != nil && s.TurnOf(*ended) == order.Now {
-		return ended, nil
+		over, err = o.over(ctx, ended)
+		return ended, over, err
 	}
-	return Head(ctx, o.Store, s)
+	d, first, err := Head(ctx, o.Store, s)
+	if err == nil && d != nil && d.Version == 0 {
+		d, err = o.queued(ctx, d.Ref())
+	}
+	switch {
+	case hook.CodeOf(err) == hook.CodeConflict:
+		return nil, true, nil
+	case err != nil:
+		return nil, false, err
+	case d == nil:
+		return nil, s.Void(first, o.Now()), nil
+	case d.Number > 0 && d.Turn() != s.Head: // it has another place
+		return nil, true, nil
+	}
+	over, err = o.over(ctx, d)
+	return d, over, err
+}
+
+// queued returns a delivery without a record; nil if its event is not stored. CodeConflict: nor can it be,
+// because another event has its id.
+func (o Orders) queued(ctx context.Context, ref hook.DeliveryRef) (*hook.Delivery, error) {
+	e, err := o.Store.Event(ctx, ref.Event)
+	switch {
+	case hook.CodeOf(err) == hook.CodeNotFound,
+		err == nil && e.Expired(time.UnixMilli(ref.AcceptedAt)): // its own event takes the place of this one
+		return nil, nil //nolint:nilnil // there is none
+	case err != nil:
+		return nil, err
+	}
+	d, err := Queued(ctx, o.Store, e, ref)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		err = hook.Conflict("another event has the id of " + ref.String())
+	}
+	return &d, err
 }
 
 // over reports whether the sequence moves on from the head.
-func (o Orders) over(ctx context.Context, s order.Sequence, d *hook.Delivery) (bool, error) {
-	switch {
-	case d == nil:
-		return s.Late(o.Now()), nil
-	case d.State == hook.StateDead:
-		e, err := o.Store.Endpoint(ctx, d.Tenant, d.ID.Endpoint)
-		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
-			return false, err
-		}
-		return order.Over(*d, err == nil && e.Ordered && e.OnFailure == hook.OnFailureBlock), nil
-	case d.State == hook.StateQueued && d.Version == 0 && s.Late(o.Now()):
-		e, err := o.Store.Event(ctx, d.ID.Event)
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return true, nil
-		}
-		return err == nil && (e.AcceptedAt.UnixMilli() != d.AcceptedAt || e.Expired(o.Now())), err
+func (o Orders) over(ctx context.Context, d *hook.Delivery) (bool, error) {
+	if d.State != hook.StateDead {
+		return order.Over(*d, true, o.Now()), nil
 	}
-	return order.Over(*d, true), nil
-}
-
-// advance writes the sequence with the next head.
-func (o Orders) advance(ctx context.Context, s order.Sequence, d *hook.Delivery, by int64) (next order.Sequence, err error) {
-	var waiting *order.Place
-	if s.Head < s.Last {
-		if waiting, err = o.Store.NextPlace(ctx, s.ID, s.Head+1, s.Last); err != nil {
-			return s, err
-		}
+	e, err := o.Store.Endpoint(ctx, d.Tenant, d.ID.Endpoint)
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		return false, err
 	}
-	s = s.Advance(d, by, waiting, o.Now())
-	err = o.Store.SaveSequence(ctx, s)
-	s.Version++
-	return s, err
+	return order.Over(*d, err == nil && e.Ordered && e.OnFailure == hook.OnFailureBlock, o.Now()), nil
 }
 
 func (o Orders) send(ctx context.Context, t hook.Task) error {

@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -123,27 +124,47 @@ func TestOrders_NoCoalescing(t *testing.T) {
 	w.want("errors", hook.ValidateEndpoint(e)[0].Field, "ordered")
 }
 
-// TestOrders_LooksAgain: the head ends before the place of the next delivery is stored. Who stores it finds
-// that its turn came.
-func TestOrders_LooksAgain(t *testing.T) {
+// TestOrders_BlocksUntilItsRetentionEnds: a dead head blocks, and blocks no more when its retention ended,
+// although the table still has it.
+func TestOrders_BlocksUntilItsRetentionEnds(t *testing.T) {
 	t.Parallel()
 
 	w := newOrdered(t, world.Deliver, nil)
-	o := settle.Orders{Store: w.Store, Queue: w.Queue, Now: w.Clock.Now, Wait: world.NoWait}
-	id := order.ID{Endpoint: w.endpoint.ID, Key: "cart"}
-	first, _ := w.Event("order.paid", w.Clock.Now(), w.endpoint).Ref(w.endpoint.ID, 1)
-	second, _ := w.Event("order.paid", w.Clock.Now(), w.endpoint).Ref(w.endpoint.ID, 1)
-	if _, _, err := o.Give(t.Context(), world.Tenant, id, 2, first); err != nil {
-		t.Fatal(err)
-	}
-	ended := hook.Delivery{Tenant: world.Tenant, OrderingKey: "cart", Number: 1, State: hook.StateDelivered}.At(first)
-	if err := o.Ended(t.Context(), ended); err != nil {
-		t.Fatal(err)
-	}
-	place := order.Place{Number: 2, Delivery: second, Tenant: world.Tenant, GivenAt: w.Clock.Now()}
-	due, err := o.Await(t.Context(), world.Tenant, id, []order.Place{place}, false)
-	if err != nil || len(due) != 1 || due[0] != place {
-		t.Errorf("Await() = %v, %v; want the delivery, whose turn came", due, err)
+	w.refuse["1"] = true
+	first := w.post("cart", "1")[0]
+	w.Now()
+	w.Clock.Until(w.Clock.Now().Add(world.Retention - 2*time.Hour))
+	second := w.post("cart", "2")
+	w.Now()
+	w.want("before", w.received(), "[1]")
+	w.tend(second...)
+	w.want("after", w.received(), "[1 2]")
+	w.want("the first one", w.Delivery(first).State, "dead")
+}
+
+// TestOrders_ANumberInVain: two posts of one event at the same time each take a number. The number of the post that
+// comes too late is void at once.
+func TestOrders_ANumberInVain(t *testing.T) {
+	t.Parallel()
+
+	for _, head := range []bool{true, false} {
+		w := newOrdered(t, world.Deliver, nil)
+		o, id := w.orders(), order.ID{Endpoint: w.endpoint.ID, Key: "cart"}
+		if !head {
+			w.post("cart", "0")
+		}
+		late := hook.QueuedDelivery(hook.Event{
+			ID: hook.KeyedEventID(world.Tenant, "1"), Tenant: world.Tenant, AcceptedAt: w.Clock.Now().Add(-time.Millisecond), Targets: []hook.Target{w.endpoint.Target()},
+		}, w.endpoint.Target())
+		if _, _, err := o.Give(t.Context(), id, []hook.Delivery{late}); err != nil {
+			t.Fatal(err)
+		}
+		w.post("cart", "1", "2")
+		w.post("cart", "1") // what the late post does next
+		w.Now()
+		if got := w.received(); !slices.Equal(got[len(got)-2:], []string{"1", "2"}) {
+			t.Errorf("void number at the head %t: received %v; want 1 and 2 at once", head, got)
+		}
 	}
 }
 

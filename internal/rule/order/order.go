@@ -5,19 +5,19 @@
 //	 ended  |   | wait
 //	       head      last
 //
-// Every delivery gets the next number when its event is accepted. Only the head is attempted. When it
-// ends, the sequence moves on to the next delivery, whose task is then sent. The package knows no
-// store and no queue: values in, values out.
+// Every delivery gets the next number and its place there just before its event is stored. Only the head
+// is attempted. When it ends, the sequence moves on to the next delivery, whose task is then sent. The
+// package knows no store and no queue: values in, values out.
 //
 //	the delivery         | is it attempted?      | when it ends
 //	---------------------+-----------------------+---------------------------------------------
 //	is the head          | yes                   | the sequence moves on, see Over
 //	is behind the head   | no: its turn comes    | nothing; the sequence moves past it in its turn
 //	is before the head   | no: it gets a new     | nothing
-//	(a replay, or passed)| place at the end      |
+//	(a replay)           | place at the end      |
 //
-// A number without a delivery is void: its process died before the event was stored, or the event was
-// there already. The sequence moves past it after VoidAfter.
+// A number without a delivery is void: its process died before the event was stored, or another post
+// stored the event, with its own number. The sequence moves past it when the event can no longer come.
 package order
 
 import (
@@ -26,8 +26,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// VoidAfter is how long after its turn began a number without a delivery is void. The functions that
-// give out numbers run for less than a minute.
+// VoidAfter is how long after a number was given its event can come. The functions that give out numbers
+// run for less than a minute, and the rest is for their clocks.
 const VoidAfter = 5 * time.Minute
 
 // ID names a sequence.
@@ -47,14 +47,15 @@ type Sequence struct {
 	Tenant    hook.TenantID    `stored:"tenant"`
 	Last      int64            `stored:"last"`      // the highest number given out
 	Head      int64            `stored:"head"`      // whose turn it is; Last+1: the sequence is idle
-	Member    hook.DeliveryRef `stored:"member"`    // the delivery at the head, in any generation; zero: none was known when the head moved
+	Member    hook.DeliveryRef `stored:"member"`    // the delivery at the head, in any generation, if it found the sequence idle: it has no Place
 	TurnAt    time.Time        `stored:"turn_at"`   // since when the head has the turn
 	Delivered int64            `stored:"delivered"` // the highest number that was delivered in its turn
 	MovedBy   int64            `stored:"moved_by"`  // the turn of the delivery whose end moved the head last
 	Version   int64            `stored:"version"`   // of the stored record; 0 for no record
 }
 
-// Place is the number of a delivery that waits for its turn.
+// Place is the number of a delivery that waits for its turn. It is stored before the event is, so that
+// no number of a stored event is passed.
 type Place struct {
 	Number    int64            `stored:"number"`
 	Delivery  hook.DeliveryRef `stored:"delivery"`
@@ -71,6 +72,12 @@ func (s Sequence) Idle() bool { return s.Head > s.Last }
 
 // Late reports whether the head has had the turn for more than VoidAfter: something may have gone wrong.
 func (s Sequence) Late(now time.Time) bool { return !s.Idle() && now.Sub(s.TurnAt) > VoidAfter }
+
+// Void reports whether no event can come any more with the number of the head. first is the first place from
+// the head on, if any: numbers are given in their order.
+func (s Sequence) Void(first *Place, now time.Time) bool {
+	return s.Late(now) || first != nil && now.Sub(first.GivenAt) > VoidAfter
+}
 
 // Give gives out n numbers, and returns the first one. If the sequence is idle, first has the turn.
 func (s Sequence) Give(n int, first hook.DeliveryRef, now time.Time) (next Sequence, from int64) {
@@ -97,7 +104,7 @@ func (s Sequence) TurnOf(d hook.Delivery) Turn {
 	switch turn := d.Turn(); {
 	case turn == 0 || s.Version == 0:
 		return 0
-	case turn == s.Head || s.Has(d.Ref()):
+	case turn == s.Head:
 		return Now
 	case turn > s.Head:
 		return Later
@@ -105,18 +112,9 @@ func (s Sequence) TurnOf(d hook.Delivery) Turn {
 	return Passed
 }
 
-// Has reports whether the head is the delivery, in any generation.
-func (s Sequence) Has(d hook.DeliveryRef) bool {
-	d.Generation = s.Member.Generation
-	return d == s.Member && !s.Idle()
-}
-
 // Begin returns the head as its turn begins. Its age counts from there, so that max_age does not count
 // the time in which it waited.
 func (s Sequence) Begin(d hook.Delivery) hook.Delivery {
-	if d.Turn() != s.Head { // the process that gave it the place died before it noted that
-		d.Place = s.Head
-	}
 	if s.TurnAt.After(d.CreatedAt) {
 		d.CreatedAt = s.TurnAt
 	}
@@ -124,27 +122,25 @@ func (s Sequence) Begin(d hook.Delivery) hook.Delivery {
 }
 
 // Over reports whether the sequence moves on from the head, the newest generation of its delivery. A
-// dead one blocks the others if the endpoint wants that, but not once its retention ended.
-func Over(d hook.Delivery, block bool) bool {
-	if d.State == hook.StateDead {
-		closes := d.ClosesAt()
-		return !block || !closes.IsZero() && !d.UpdatedAt.Before(closes)
+// dead one blocks the others if the endpoint wants that. Nothing blocks them once its retention ended.
+func Over(d hook.Delivery, block bool, now time.Time) bool {
+	closes := d.ClosesAt()
+	switch closed := !closes.IsZero() && !now.Before(closes); {
+	case d.State == hook.StateDead:
+		return closed || !block
+	case closed && !now.Before(d.ExpiresAt):
+		return true
 	}
 	return d.State.Settled()
 }
 
 // Advance moves the sequence past its head; nil: a void number. by is the turn of the delivery whose end
-// moves the sequence, and waiting the first one behind the head, if any. A number between the two that
-// has no delivery gets the turn, unless it is void: its process is about to store the delivery, and
-// then looks again.
-func (s Sequence) Advance(head *hook.Delivery, by int64, waiting *Place, now time.Time) Sequence {
+// moves the sequence.
+func (s Sequence) Advance(head *hook.Delivery, by int64, now time.Time) Sequence {
 	if head != nil && head.State == hook.StateDelivered && head.Number == s.Head {
 		s.Delivered = s.Head
 	}
 	s.Head, s.Member, s.MovedBy, s.TurnAt = s.Head+1, hook.DeliveryRef{}, by, now
-	if waiting != nil && (waiting.Number == s.Head || now.Sub(waiting.GivenAt) > VoidAfter) {
-		s.Head, s.Member = waiting.Number, waiting.Delivery
-	}
 	return s
 }
 
