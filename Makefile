@@ -39,7 +39,7 @@ CONTEXT  += $(foreach name,$(NAMES),$(if $($(name)),-c $(name)=$(call quoted,$(i
 
 DOCS      := api/docs/dist/swagger-ui-bundle.js
 WEB       := web/dist/index.html
-CHROMIUM  ?= $(or $(shell command -v chromium 2>/dev/null),/usr/bin/chromium)
+CHROMIUM  ?= $(or $(shell command -v chromium-headless-shell || command -v chromium),/usr/bin/chromium)
 
 # Without what a debugger needs, test programs link in half the time, and they collect garbage less
 # often, up to 2 GiB each. With the flags of `make run`, what it compiled serves the tests, too. Lint runs vet.

@@ -1,6 +1,6 @@
 import { defineConfig } from '@playwright/test'
 
-// The browser is Debian's; `make test/web` names its path.
+// The browser is Debian's, or Chromium; `make test/web` names its path.
 export default defineConfig({
   testDir: 'tests',
   workers: 1,
@@ -13,6 +13,7 @@ export default defineConfig({
     viewport: { width: 1320, height: 860 },
     locale: 'en-GB',
     timezoneId: 'UTC',
+    contextOptions: { reducedMotion: 'reduce' }, // no test waits for an animation
   },
   globalSetup: './tests/start.ts',
 })

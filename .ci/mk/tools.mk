@@ -102,7 +102,7 @@ need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \
 		|| { echo "Python 3.10 or newer with venv is needed (the AWS emulator runs on it): https://www.python.org/downloads"; exit 1; }
 need/chromium:
-	@[ -x "$(CHROMIUM)" ] || { echo "Chromium is needed (apt-get install chromium on Debian): put chromium on the path, or say CHROMIUM=path"; exit 1; }
+	@[ -x "$(CHROMIUM)" ] || { echo "Chromium is needed (apt-get install chromium-headless-shell on Debian): put it on the path, or say CHROMIUM=path"; exit 1; }
 need/localstack:
 	@$(PYTHON313) -c 'import venv, ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 13))' > /dev/null 2>&1 \
 		|| { echo "Python 3.13 with venv is needed (LocalStack 4.14.0 runs on it): put python3.13 on the path, or say PYTHON313=path"; exit 1; }

@@ -201,20 +201,6 @@ test('a key is created and revoked', async ({ page, backend, tenant }) => {
   await expect(row).toHaveCount(0)
 })
 
-test('every other page is accessible, also on a phone and in the dark', async ({ page, backend, receiver, tenant }) => {
-  await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
-  await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'delivered')
-  await signIn(page, backend)
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme })
-    for (const path of ['', '/tenants', `/t/${tenant}`, `/t/${tenant}/endpoints`, `/t/${tenant}/replays`, `/t/${tenant}/changes`, `/t/${tenant}/nowhere`]) {
-      await page.goto(`${backend.address}/console${path}`)
-      await expect(page.getByRole('main')).toBeVisible()
-      await accessible(page)
-    }
-  }
-})
-
 test('every page fits a phone', async ({ page, backend, receiver, tenant }) => {
   receiver.answers.set('/hook', { status: 400, body: 'no '.repeat(100) })
   const endpoint = await backend.endpoint(tenant, { url: receiver.url(`/${'a-long-path-without-spaces/'.repeat(6)}?with=query`), description: 'x'.repeat(120) })

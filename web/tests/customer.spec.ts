@@ -1,69 +1,67 @@
-import { accessible, apart, embedder, expect, fits, host, openPortal, signIn, test } from './world'
+import { accessible, apart, embedder, expect, fits, host, looks, openPortal, signIn, test } from './world'
 
 // What a customer sees and does in the portal.
 
-for (const width of [1440, 1024, 390]) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    test.describe(`at ${width} pixels, ${colorScheme}`, () => {
-      test.use({ viewport: { width, height: 900 }, colorScheme })
+for (const { width, colorScheme } of looks) {
+  test.describe(`at ${width} pixels, ${colorScheme}`, () => {
+    test.use({ viewport: { width, height: 900 }, colorScheme })
 
-      test('a customer opens a link, creates an endpoint, tests it, finds why it fails, fixes it and replays', async ({ page, backend, receiver, tenant }) => {
-        const tidy = async () => {
-          await accessible(page)
-          await fits(page)
-          await apart(page)
-        }
-        receiver.answers.set('/hook', { status: 500, body: 'WEBHOOK_SECRET is not set' })
-        await page.goto((await backend.portal(tenant)).url)
-        await expect(page.getByRole('heading', { name: 'No endpoints yet' })).toBeVisible()
-        await tidy()
+    test('a customer opens a link, creates an endpoint, tests it, finds why it fails, fixes it and replays', async ({ page, backend, receiver, tenant }) => {
+      const tidy = async () => {
+        await accessible(page)
+        await fits(page)
+        await apart(page)
+      }
+      receiver.answers.set('/hook', { status: 500, body: 'WEBHOOK_SECRET is not set' })
+      await page.goto((await backend.portal(tenant)).url)
+      await expect(page.getByRole('heading', { name: 'No endpoints yet' })).toBeVisible()
+      await tidy()
 
-        await page.getByRole('link', { name: 'New endpoint' }).click()
-        await page.getByLabel('URL').fill(receiver.url('/hook'))
-        await tidy()
-        await page.getByRole('button', { name: 'Create endpoint' }).click()
-        await expect(page.getByRole('dialog').getByText(/^whsec_/)).toBeVisible()
-        await expect(page.getByRole('tabpanel', { name: 'Go' })).toBeVisible()
-        await tidy()
-        await page.getByRole('button', { name: 'Done' }).click()
-        await expect(page.getByRole('heading', { name: 'No attempts in this window' })).toBeVisible()
-        await tidy()
+      await page.getByRole('link', { name: 'New endpoint' }).click()
+      await page.getByLabel('URL').fill(receiver.url('/hook'))
+      await tidy()
+      await page.getByRole('button', { name: 'Create endpoint' }).click()
+      await expect(page.getByRole('dialog').getByText(/^whsec_/)).toBeVisible()
+      await expect(page.getByRole('tabpanel', { name: 'Go' })).toBeVisible()
+      await tidy()
+      await page.getByRole('button', { name: 'Done' }).click()
+      await expect(page.getByRole('heading', { name: 'No attempts in this window' })).toBeVisible()
+      await tidy()
 
-        // No automatic retry comes before a click.
-        const endpoint = new URL(page.url()).pathname.split('/').at(-1)!
-        await backend.call('PATCH', `/v1/tenants/${tenant}/endpoints/${endpoint}`, { retry: { schedule: ['1h'], jitter: 'none' } })
-        await page.getByRole('button', { name: 'Send test' }).click()
-        await tidy()
-        await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
-        await expect(page.getByRole('heading', { name: 'Attempt 1: 500 Unavailable' })).toBeInViewport()
-        await expect(page.getByLabel('Answer', { exact: true })).toHaveText('WEBHOOK_SECRET is not set')
-        await expect(page.getByText('Retrying', { exact: true })).toBeVisible()
-        await expect(page.getByText('the next automatic retry')).toBeVisible()
-        await tidy()
+      // No automatic retry comes before a click.
+      const endpoint = new URL(page.url()).pathname.split('/').at(-1)!
+      await backend.call('PATCH', `/v1/tenants/${tenant}/endpoints/${endpoint}`, { retry: { schedule: ['1h'], jitter: 'none' } })
+      await page.getByRole('button', { name: 'Send test' }).click()
+      await tidy()
+      await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'Attempt 1: 500 Unavailable' })).toBeInViewport()
+      await expect(page.getByLabel('Answer', { exact: true })).toHaveText('WEBHOOK_SECRET is not set')
+      await expect(page.getByText('Retrying', { exact: true })).toBeVisible()
+      await expect(page.getByText('the next automatic retry')).toBeVisible()
+      await tidy()
 
-        receiver.answers.set('/hook', { status: 401, body: 'wrong signature' })
-        await page.getByRole('button', { name: 'Replay', exact: true }).click()
-        await expect(page.getByRole('alertdialog').getByText('in place of the attempts that are still planned')).toBeVisible()
-        await tidy()
-        await page.getByRole('alertdialog').getByRole('button', { name: 'Replay', exact: true }).click()
-        await expect(page.getByRole('heading', { name: 'Attempt 1: 401 Refused' })).toBeInViewport()
-        await expect(page.getByText('Fix the cause, then replay this delivery.')).toBeVisible()
-        await tidy()
+      receiver.answers.set('/hook', { status: 401, body: 'wrong signature' })
+      await page.getByRole('button', { name: 'Replay', exact: true }).click()
+      await expect(page.getByRole('alertdialog').getByText('in place of the attempts that are still planned')).toBeVisible()
+      await tidy()
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Replay', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'Attempt 1: 401 Refused' })).toBeInViewport()
+      await expect(page.getByText('Fix the cause, then replay this delivery.')).toBeVisible()
+      await tidy()
 
-        receiver.answers.set('/hook', { status: 200 })
-        await page.getByRole('button', { name: 'Replay', exact: true }).click()
-        await page.getByRole('alertdialog').getByRole('button', { name: 'Replay', exact: true }).click()
-        await expect(page.getByRole('heading', { name: 'Attempt 1: 200 Delivered' })).toBeInViewport()
-        await expect(page.getByText('Replayed', { exact: true })).toHaveCount(2) // and folded
-        await expect(page.getByText('Attempt 1: 401 Refused')).toHaveCount(0)
-        await tidy()
+      receiver.answers.set('/hook', { status: 200 })
+      await page.getByRole('button', { name: 'Replay', exact: true }).click()
+      await page.getByRole('alertdialog').getByRole('button', { name: 'Replay', exact: true }).click()
+      await expect(page.getByRole('heading', { name: 'Attempt 1: 200 Delivered' })).toBeInViewport()
+      await expect(page.getByText('Replayed', { exact: true })).toHaveCount(2) // and folded
+      await expect(page.getByText('Attempt 1: 401 Refused')).toHaveCount(0)
+      await tidy()
 
-        await page.getByRole('link', { name: 'Overview' }).click()
-        await expect(page.getByRole('slider', { name: 'Deliveries over time' })).toHaveAttribute('aria-valuetext', /Delivered 1, Failed attempts 2, Failed 0/)
-        await tidy()
-      })
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await expect(page.getByRole('slider', { name: 'Deliveries over time' })).toHaveAttribute('aria-valuetext', /Delivered 1, Failed attempts 2, Failed 0/)
+      await tidy()
     })
-  }
+  })
 }
 
 const german = (url: string) => url.replace('/portal#', '/portal?lang=de#')

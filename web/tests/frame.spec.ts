@@ -1,4 +1,4 @@
-import { accessible, apart, expect, fits, signIn, test } from './world'
+import { accessible, apart, expect, fits, signIn, signInByForm, test } from './world'
 
 test('the frame names the environment and the key, and buttons follow its scopes', async ({ page, backend, receiver, tenant }) => {
   const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
@@ -31,7 +31,7 @@ test('an environment of production has a color', async ({ page, backend }) => {
     const answer = await route.fetch()
     await route.fulfill({ json: { ...((await answer.json()) as object), environment: 'surehook-prod' } })
   })
-  await signIn(page, backend)
+  await signInByForm(page, backend)
   await expect(page.locator('.brand').getByText('prod', { exact: true })).toHaveClass(/bad/)
   const red = await page.locator('.side').evaluate((side) => getComputedStyle(side).borderTopColor)
   expect(red).toBe(await page.locator('.brand .badge').evaluate((badge) => getComputedStyle(badge).color))

@@ -1,5 +1,5 @@
 import type { Locator } from '@playwright/test'
-import { accessible, expect, fits, openPortal, signIn, test } from './world'
+import { accessible, expect, fits, lookAt, openPortal, signIn, test } from './world'
 
 const tone = (row: Locator, word: string) => row.locator('.badge', { hasText: word })
 
@@ -65,13 +65,7 @@ test('the overview shows ten endpoints of a cause, and all of them when asked', 
   await expect(need.getByRole('button')).toHaveCount(0)
   await expect(need).toContainText('1 dead letter')
   await accessible(page)
-  for (const scheme of ['light', 'dark'] as const)
-    for (const width of [1440, 390]) {
-      await page.setViewportSize({ width, height: 900 })
-      await page.emulateMedia({ colorScheme: scheme })
-      await fits(page)
-      if (process.env.SHOTS) await need.screenshot({ path: `${process.env.SHOTS}/attention-${width}-${scheme}.png` })
-    }
+  await lookAt(page, 'attention')
 })
 
 test('a failing endpoint with a closed circuit has nothing green in its title', async ({ page, backend, receiver, tenant }) => {
@@ -144,13 +138,7 @@ for (const locale of ['en-GB', 'de-DE'] as const) {
           await page.getByRole('link', { name: 'busy' }).first().click()
         }
         await expect(page.getByText(says[locale], { exact: true })).toBeVisible()
-        for (const [width, scheme] of [[1320, 'light'], [1320, 'dark'], [390, 'light'], [390, 'dark']] as const) {
-          await page.setViewportSize({ width, height: 860 })
-          await page.emulateMedia({ colorScheme: scheme })
-          await fits(page)
-          await accessible(page)
-          if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${locale}-${name}-${width}-${scheme}.png` })
-        }
+        await lookAt(page, `backlog-${locale}-${name}`, () => accessible(page))
       })
     }
   })

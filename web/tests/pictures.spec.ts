@@ -22,7 +22,8 @@ test('a history has good and bad hours, and pictures for the documents', async (
   const tenant = 'acme'
   await page.setViewportSize({ width: 1280, height: 800 })
   await signIn(page, backend)
-  await expect(page.getByText(/^\d endpoints of \d tenants? fail; \d+ deliveries wait, the oldest for [\d.]+ hr/)).toBeVisible()
+  // In some hours the many failures of erp make it a third.
+  await expect(page.getByText(/^[23] endpoints of [12] tenants? fail; 1 is paused or disabled; \d+ deliveries wait, the oldest for [\d.]+ hrs?/)).toBeVisible()
   await page.goto(`${api}/console/t/${tenant}/endpoints/crm`)
   await expect(page.getByText('down for maintenance')).toBeVisible()
   await page.goto(`${api}/console/t/${tenant}/endpoints/warehouse?tab=history`)

@@ -115,12 +115,27 @@ export const test = base.extend<World>({
   },
 })
 
-export async function signIn(page: Page, backend: Backend, path = '') {
+export async function signInByForm(page: Page, backend: Backend) {
   await page.goto(`${backend.address}/console`)
   await page.getByLabel('API key').fill(backend.key)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible()
-  if (path) await page.goto(`${backend.address}/console${path}`)
+}
+
+const slot = 'surehook-console'
+const sessions = new Map<string, string>()
+
+/** Signs in, and opens the page of the console. A later test takes the session that the form made in the first. */
+export async function signIn(page: Page, backend: Backend, path = '') {
+  const session = sessions.get(backend.key)
+  if (session) {
+    await page.goto(`${backend.address}/nowhere`)
+    await page.evaluate(([slot, session]) => sessionStorage.setItem(slot!, session!), [slot, session])
+  } else {
+    await signInByForm(page, backend)
+    sessions.set(backend.key, (await page.evaluate((slot) => sessionStorage.getItem(slot), slot))!)
+  }
+  await page.goto(`${backend.address}/console${path}`)
 }
 
 /** Opens the search by its keys, which a page hears once it shows the button. */
@@ -142,6 +157,23 @@ export async function accessible(page: Page) {
   await expect(page.getByRole('status', { name: 'Loading' })).toHaveCount(0)
   const { violations } = await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']).analyze()
   expect(violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' | ')}`)).toEqual([])
+}
+
+/** How a page is looked at: wide and light, narrow and dark; with LOOKS=all, as once a week, at three widths in both schemes. */
+export const looks =
+  process.env.LOOKS === 'all'
+    ? [1440, 1024, 390].flatMap((width) => (['light', 'dark'] as const).map((colorScheme) => ({ width, colorScheme })))
+    : ([{ width: 1440, colorScheme: 'light' }, { width: 390, colorScheme: 'dark' }] as const)
+
+/** Looks at the page as it is. With SHOTS=folder it is drawn there. */
+export async function lookAt(page: Page, name: string, check: () => Promise<void> = async () => undefined) {
+  for (const { width, colorScheme } of looks) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme })
+    await fits(page)
+    await check()
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}-${width}-${colorScheme}.png` })
+  }
 }
 
 /** Checks that nothing is wider than the page. After a change of its size charts are drawn anew, so the check waits. */
