@@ -19,6 +19,7 @@ test('German has all words that the portal has of its own', () => {
   expect(paths(en.customer).filter((path) => !german.has(path))).toEqual([])
 })
 
+// For some codes the German pages have a sentence in place of the API's English one.
 test('German has no word that English lacks', () => {
-  expect([...german].filter((path) => !english.has(path))).toEqual([])
+  expect([...german].filter((path) => !english.has(path) && !path.startsWith('failures.codes.'))).toEqual([])
 })

@@ -178,7 +178,7 @@ function AttemptItem({ of: a, children }: { of: Schemas['Attempt']; children?: R
         </p>
       )}
       {a.body && <Answer body={a.body} />}
-      {a.shape && <p className="soft small">{t.shape(a.shape)}</p>}
+      {a.shape && <p className="soft small">{a.shape.startsWith('cel-') ? t.transformed(a.shape) : `${text.form.envelope}: ${(text.form.envelopes as Record<string, string>)[a.shape] ?? a.shape}`}</p>}
       {children}
     </Item>
   )

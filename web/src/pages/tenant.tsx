@@ -85,12 +85,14 @@ function Verdict({ endpoints, of: w }: { endpoints: EndpointSummary[]; of: Schem
   const failing = number('failing', 'degraded')
   const stopped = number('paused', 'disabled')
   const waiting = w.retrying + w.parked
+  const lost = endpoints.reduce((sum, e) => sum + e.dead, 0)
   return (
     <p className="verdict">
       {[
         failing > 0 ? t.fails(failing) : number('healthy') > 0 ? t.noneFails : stopped === 0 && text.conditions.quiet,
         stopped > 0 && t.stopped(stopped),
         waiting > 0 && text.endpoints.waiting(waiting, w.complete),
+        lost > 0 && text.overview.lost(lost),
       ]
         .filter(Boolean)
         .join('; ')}

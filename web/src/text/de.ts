@@ -42,6 +42,16 @@ export const words: Part<Words> = {
     throttled: 'Zu viele Anfragen. Warten Sie einen Moment, und versuchen Sie es noch einmal.',
     internal: 'Etwas ist auf unserer Seite schiefgegangen. Versuchen Sie es noch einmal.',
     unauthorized: 'Der Schlüssel ist falsch, widerrufen oder abgelaufen.',
+    codes: {
+      too_large: 'Die Anfrage ist zu groß.',
+      not_found: 'Das gibt es nicht, oder nicht mehr.',
+      in_progress: 'Diese Zustellung ist noch unterwegs.',
+      already_replayed: 'Diese Zustellung wurde schon wiederholt.',
+      tenant_closing: 'Dieser Mandant wird gerade gelöscht.',
+      throttled: 'Zu viele Anfragen. Warten Sie einen Moment, und versuchen Sie es noch einmal.',
+      unavailable: 'Das geht gerade nicht. Versuchen Sie es in einem Moment noch einmal.',
+      internal: 'Etwas ist auf unserer Seite schiefgegangen. Versuchen Sie es noch einmal.',
+    },
   },
 
   signIn: {
@@ -294,7 +304,7 @@ export const words: Part<Words> = {
     waitsUntil: 'spätestens geprüft',
     took: 'dauerte',
     redirected: 'beantwortet von',
-    shape: (shape) => (shape.startsWith('cel-') ? `Body der Transformation ${shape}` : `Body im Format ${shape}`),
+    transformed: (version) => `Transformation ${version}`,
     show: 'Verlauf zeigen',
   },
 

@@ -54,6 +54,7 @@ export const words = {
     throttled: 'Too many requests. Wait a moment, then try again.',
     internal: 'Something went wrong on our side. Try again; if it keeps happening, check the function logs.',
     unauthorized: 'The key is wrong, was revoked, or has expired.',
+    codes: {} as Record<string, string>, // in place of the API's English sentence
   },
 
   signIn: {
@@ -400,7 +401,7 @@ export const words = {
     waitsUntil: 'at the latest checked',
     took: 'took',
     redirected: 'answered by',
-    shape: (shape: string) => (shape.startsWith('cel-') ? `Transformation ${shape}` : `Envelope: ${shape}`),
+    transformed: (version: string) => `Transformation ${version}`,
     show: 'Show timeline',
   },
 

@@ -26,5 +26,5 @@ export function failureOf(e: ApiError): string {
   if (e.status === 404 && !e.message) return text.failures.notFound
   const fields = Object.entries(e.fields).map(([field, message]) => `${field} ${message}`)
   if (fields.length > 0) return fields.join('; ')
-  return e.message || (e.status === 429 ? text.failures.throttled : text.failures.internal)
+  return text.failures.codes[e.code] ?? (e.message || (e.status === 429 ? text.failures.throttled : text.failures.internal))
 }

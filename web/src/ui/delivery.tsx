@@ -79,7 +79,7 @@ export function DeliveryTable({ tenant, deliveries, endpoint }: TableProps) {
           </td>
           <td className="standing" data-label={t.state}>
             <StateBadge state={d.state} />
-            {d.reason && <div className="soft small reason">{text.reasons[d.reason]}</div>}
+            {d.reason && <div className="soft small">{text.reasons[d.reason]}</div>}
           </td>
           {endpoint && (
             <td data-label={t.endpoint}>
