@@ -252,3 +252,29 @@ test('dead letters of 700 endpoints: the total says what is left out, and fifty 
   await page.getByRole('button', { name: 'Show all 700 causes' }).click()
   await expect(page.getByRole('link', { name: /^shop-/ })).toHaveCount(700)
 })
+
+test('of more endpoints than the menu holds, the API finds the others by what is typed', async ({ page, backend, tenant }) => {
+  const endpoint = (n: number) => ({ id: `ep_${String(n).padStart(16, '0')}`, uid: `shop-${n}`, url: 'https://example.com/' })
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/endpoints`, (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('cursor') ?? 0)
+    return route.fulfill({ json: { data: Array.from({ length: 100 }, (_, i) => endpoint(from + i)), next_cursor: String(from + 100) } })
+  })
+  const searched: string[] = []
+  await page.route((url) => url.pathname === `/v1/tenants/${tenant}/health`, (route) => {
+    searched.push(new URL(route.request().url()).searchParams.get('search') ?? '')
+    const { id, ...rest } = endpoint(713)
+    return route.fulfill({ json: { endpoints: 1, data: [{ endpoint_id: id, ...rest }] } })
+  })
+  await signIn(page, backend, `/t/${tenant}/deliveries`)
+  const field = page.getByRole('combobox', { name: 'Endpoint' })
+  await field.focus()
+  await expect(page.locator('datalist option[value="shop-499"]')).toHaveCount(1)
+  await expect(page.locator('datalist option[value="shop-500"]')).toHaveCount(0)
+  expect(searched).toEqual([])
+  await field.pressSequentially('shop-71')
+  await expect(page.locator('datalist option[value="shop-713"]')).toHaveCount(1)
+  expect(searched.at(-1)).toBe('shop-71')
+  await field.fill('shop-713')
+  await field.press('Enter')
+  await expect(page).toHaveURL(/endpoint=ep_0+713/)
+})

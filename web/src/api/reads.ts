@@ -13,6 +13,8 @@ export function useTenant(): string {
   return useParams({ strict: false }).tenant ?? ''
 }
 
+const mostListed = 500
+
 /** The first 500 endpoints of the tenant, for menus. The API reads a hundred in a request, so a page asks when a menu is used. */
 export function useEndpoints(tenant: string, enabled = true) {
   return useQuery({
@@ -24,7 +26,7 @@ export function useEndpoints(tenant: string, enabled = true) {
         const page = await ask(api().GET('/v1/tenants/{tenant}/endpoints', { params: { path: { tenant }, query: { limit: 100, cursor } } }))
         all.push(...page.data)
         cursor = page.next_cursor ?? undefined
-      } while (cursor && all.length < 500)
+      } while (cursor && all.length < mostListed)
       return all
     },
     enabled,
@@ -55,14 +57,23 @@ function named(tenant: string, id: string): Promise<Endpoint | null> {
   return asking.found.then((all) => all.find((e) => e.id === id) ?? null)
 }
 
+/** The names of the endpoints of a tenant to choose from, and, of more than the menu holds, those that the API finds by what was typed. */
+export function useEndpointOptions(tenant: string, enabled: boolean, typed: string) {
+  const listed = useEndpoints(tenant, enabled).data ?? []
+  const found = useTenantHealth(tenant, typed, 20, listed.length >= mostListed && typed !== '').data?.data ?? []
+  const names = new Map([...listed.map((e) => [e.id, nameOf(e)] as const), ...found.map((e) => [e.endpoint_id, nameOf(e)] as const)])
+  return [...names].map(([value, label]) => ({ value, label }))
+}
+
 /** The first hundred event types as suggestions. */
 export const useTypeOptions = () => (useEventTypes().data?.data ?? []).map(({ event_type }) => ({ value: event_type, label: event_type }))
 
 /** How the endpoints of the tenant do whose names contain the search, the worst first. The API reads the counts of each of them. */
-export function useTenantHealth(tenant: string, search?: string, limit = 100) {
+export function useTenantHealth(tenant: string, search?: string, limit = 100, enabled = true) {
   return useQuery({
     queryKey: [tenant, 'health', 'endpoints', search, limit],
     queryFn: () => ask(api().GET('/v1/tenants/{tenant}/health', { params: { path: { tenant }, query: { search, limit } } })),
+    enabled,
     refetchInterval: 30_000,
     staleTime: 10_000,
     placeholderData: (before, query) => (query?.queryKey[0] === tenant ? before : undefined),

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useId, useState } from 'react'
+import { type ReactNode, useId, useRef, useState } from 'react'
 import type { ApiError } from '../api/client'
-import { nameOf, useEndpoints, useNamed } from '../api/reads'
+import { nameOf, useEndpointOptions, useNamed } from '../api/reads'
 import { zone } from '../format'
 import { text } from '../text'
 import { Button, Input, type Option, Select } from './controls'
@@ -48,14 +48,21 @@ export function Filters({ names, search, error, actions, children }: FiltersProp
   )
 }
 
-type SuggestProps = { name: string; label: string; value?: string; options: Option<string>[]; placeholder?: string; onFocus?: () => void }
+type SuggestProps = { name: string; label: string; value?: string; options: Option<string>[]; placeholder?: string; onFocus?: () => void; onType?: (text: string) => void }
 
 /** A filter by endpoint. It reads the endpoints when somebody comes to it, and before only the name of its own. */
 export function EndpointFilter({ tenant, ...rest }: { tenant: string; name: string; label: string; value?: string }) {
   const [used, setUsed] = useState(false)
+  const [typed, setTyped] = useState('')
+  const later = useRef<ReturnType<typeof setTimeout>>(undefined)
   const one = useNamed(tenant, rest.value?.startsWith('ep_') ? rest.value : undefined).data
-  const known = useEndpoints(tenant, used).data ?? (one ? [one] : [])
-  return <SuggestFilter {...rest} placeholder={text.any} options={known.map((e) => ({ value: e.id, label: nameOf(e) }))} onFocus={() => setUsed(true)} />
+  const known = useEndpointOptions(tenant, used, typed)
+  if (one && !known.some((o) => o.value === one.id)) known.push({ value: one.id, label: nameOf(one) })
+  const type = (text: string) => {
+    clearTimeout(later.current)
+    later.current = setTimeout(() => setTyped(text), 250)
+  }
+  return <SuggestFilter {...rest} placeholder={text.any} options={known} onFocus={() => setUsed(true)} onType={type} />
 }
 
 /** A text with suggestions. A suggestion's label stands for its value; any other text is a value as it is. */
@@ -64,7 +71,7 @@ export function SuggestFilter(props: SuggestProps) {
   return <Suggest key={known?.label ?? props.value ?? ''} {...props} />
 }
 
-function Suggest({ name, label, value = '', options, placeholder, onFocus }: SuggestProps) {
+function Suggest({ name, label, value = '', options, placeholder, onFocus, onType }: SuggestProps) {
   const set = useFilter()
   const list = useId()
   const valueOf = (shown: string) => options.find((o) => o.label === shown)?.value
@@ -79,6 +86,7 @@ function Suggest({ name, label, value = '', options, placeholder, onFocus }: Sug
         defaultValue={options.find((o) => o.value === value)?.label ?? value}
         placeholder={placeholder}
         onFocus={onFocus}
+        onInput={(e) => onType?.(e.currentTarget.value.trim())}
         onChange={(e) => !/^(insertText|delete|history)/.test((e.nativeEvent as InputEvent).inputType ?? '') && valueOf(e.currentTarget.value) && choose(e.currentTarget.value)} // a suggestion was chosen
         onBlur={(e) => choose(e.currentTarget.value.trim())}
         onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()}
