@@ -157,51 +157,6 @@ func TestOnCall(t *testing.T) {
 	}
 }
 
-// BenchmarkOnCall measures the time to each answer as a multiple of the time of a bare GET /v1/health, which is
-// asked beside it.
-func BenchmarkOnCall(b *testing.B) {
-	o := newOnCall(b)
-	for _, q := range o.questions(b) {
-		if strings.HasPrefix(q.command, "replay") { // the rate decides
-			continue
-		}
-		b.Run(strings.ReplaceAll(q.asked, " ", "_"), func(b *testing.B) {
-			var answer, bare time.Duration
-			o.requests, o.bytes = 0, 0
-			for b.Loop() {
-				began := time.Now()
-				o.run(b, q.command)
-				answer += time.Since(began)
-				began = time.Now()
-				o.health(b)
-				bare += time.Since(began)
-			}
-			b.ReportMetric(float64(answer)/float64(bare), "healths/op")
-			b.ReportMetric(float64(o.requests)/float64(b.N), "requests/op")
-			b.ReportMetric(float64(o.bytes)/float64(b.N), "bytes/op")
-		})
-	}
-}
-
-// health makes a bare request for the health.
-func (o *onCall) health(b *testing.B) {
-	b.Helper()
-
-	r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, o.URL+"/v1/health", http.NoBody)
-	if err != nil {
-		b.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+o.Key)
-	w, err := http.DefaultClient.Do(r)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer func() { _ = w.Body.Close() }()
-	if _, err := io.Copy(io.Discard, w.Body); err != nil {
-		b.Fatal(err)
-	}
-}
-
 // transcript is the page with the answers.
 const transcript = "testdata/oncall.md"
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,29 @@ func TestWriteRows_TellsTimesAndEndpointsInWords(t *testing.T) {
 	want := "AT      ENDPOINT  NEXT   KEY\n" +
 		"3m ago  orders    in 2h  2026-11-26T09:57:00Z\n" +
 		"-       ep_2      -      ep_1\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A delivery has its next attempt or, parked by a circuit, the next probe of its endpoint.
+func TestDeliveryColumns_Next(t *testing.T) {
+	t.Parallel()
+
+	rows := []json.RawMessage{
+		[]byte(`{"id": "dlv_1", "state": "retrying", "next_attempt_at": "2026-11-26T10:05:00.000Z"}`),
+		[]byte(`{"id": "dlv_2", "state": "parked", "next_probe_at": "2026-11-26T12:00:00.000Z"}`),
+		[]byte(`{"id": "dlv_3", "state": "delivered"}`),
+	}
+	shown := slices.DeleteFunc(deliveryColumns(), func(c column) bool { return c.heading != "DELIVERY" && c.heading != "NEXT" })
+	var out bytes.Buffer
+	if err := (&program{Now: atTen}).writeRows(&out, shown, rows, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := "DELIVERY  NEXT\n" +
+		"dlv_1     in 5m\n" +
+		"dlv_2     in 2h\n" +
+		"dlv_3     -\n"
 	if diff := cmp.Diff(want, out.String()); diff != "" {
 		t.Error(diff)
 	}
