@@ -93,6 +93,7 @@ type bundle struct {
 	batch     int              // messages of a batch of the event source
 	unproven  bool             // endpoints are new; otherwise fast
 	perMinute int              // deliveries of the endpoint in the hour before
+	key       string           // the ordering key of what is posted
 	answer    func(r send.Request) hook.Outcome
 
 	mu        sync.Mutex
@@ -152,7 +153,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	wiring := world.Wiring{
 		Store: w.store, Queue: tasks, Schedules: w.schedules(cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
-		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
+		Completer: settle.Completion{Store: w.store, Queue: tasks, Notifier: notifier, Log: log, Now: w.clock},
 		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, AWS: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor := wiring.Acceptor()

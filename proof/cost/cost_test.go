@@ -45,6 +45,7 @@ func TestCost(t *testing.T) {
 	look := looked(t)
 	single := busy(t, "an event posted alone", 1)
 	unproven := newEndpoints(t)
+	idleKey, waits := inOrder(t, "an event with an ordering key, alone", true), inOrder(t, "an event with an ordering key that waits for its turn", false)
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
 	batch := busy(t, "a batch of 100 events", 100)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
@@ -65,7 +66,7 @@ func TestCost(t *testing.T) {
 		s.Parts = true
 	}
 	for _, s := range []*cost.Scenario{
-		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &failing, &failingOnce, &wordy, &dead, &hour, &twice, &long, &flood,
+		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &idleKey, &waits, &failing, &failingOnce, &wordy, &dead, &hour, &twice, &long, &flood,
 	} {
 		s.Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
 	}
@@ -79,7 +80,7 @@ func TestCost(t *testing.T) {
 	report := cost.Report{
 		Scenarios: slices.Concat(
 			[]cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together}, others,
-			[]cost.Scenario{fan, unproven, failing, wordy, dead, hour, twice, long, flood}),
+			[]cost.Scenario{fan, unproven, idleKey, waits, failing, wordy, dead, hour, twice, long, flood}),
 		Idle: idle(t),
 		Keys: opened,
 		Bounds: []cost.Bound{
@@ -89,6 +90,9 @@ func TestCost(t *testing.T) {
 			// Event, endpoint, circuit and delivery; and half a unit for the look at the stream.
 			{What: "read units of a delivery alone in its batch", Got: singleWorst.ReadUnits() - singleWorst.Units(readTenant), Promised: 4.5, Slack: slack},
 			{What: "read units of a post: the version of the tenant", Got: singleWorst.Units(readTenant), Promised: 1, Slack: slack},
+			{What: "write units that an ordering key adds to a delivery, the shared stats aside", Got: idleKey.WriteUnits() - singleWorst.WriteUnits() - idleKey.Units("write stats") + singleWorst.Units("write stats"), Promised: 2, Slack: slack},
+			{What: "messages that it adds", Got: float64(idleKey.Messages)/float64(idleKey.Deliveries) - float64(singleWorst.Messages)/float64(singleWorst.Deliveries), Promised: 1, Slack: slack},
+			{What: "write units that the wait for its turn adds with the key, the shared stats aside", Got: waits.WriteUnits() - singleWorst.WriteUnits() - waits.Units("write stats") + singleWorst.Units("write stats"), Promised: 5, Slack: slack},
 			{What: "USD per million single posts, without storage", Got: single.USD(), Promised: 4.10, Slack: cent},
 			{What: "USD per million in batches of 100", Got: batch.USD(), Promised: 2.20},
 			{What: "USD per million events through the queue, sent alone", Got: queue.USD(), Promised: 2.90},
@@ -193,6 +197,27 @@ func newEndpoints(t *testing.T) cost.Scenario {
 	}
 	w.wantDelivered(deliveries)
 	return w.scenario("an event to a new endpoint", "posted alone; one of the first 20 deliveries of the endpoint", deliveries)
+}
+
+// inOrder posts events with ordering keys: each with a key of its own, or all with one, so that all but the first
+// wait.
+func inOrder(t *testing.T, name string, alone bool) cost.Scenario {
+	t.Helper()
+
+	w := newBundle(t, one, 1)
+	w.endpoint(func(e *hook.Endpoint) { e.Ordered = true })
+	w.warm()
+	const deliveries = 20
+	for i := range deliveries {
+		w.key = "cart-7"
+		if alone {
+			w.key = fmt.Sprintf("cart-%d", i)
+		}
+		w.post(1)
+	}
+	w.drain(deliveries)
+	w.wantDelivered(deliveries)
+	return w.scenario(name, "posted and delivered alone", deliveries)
 }
 
 func fanOut(t *testing.T) cost.Scenario {

@@ -29,7 +29,11 @@ func (w *bundle) publish(to hook.TenantID, types ...string) {
 
 	events := make([]any, len(types))
 	for i, name := range types {
-		events[i] = map[string]any{"event_type": name, "payload": json.RawMessage(w.payload())}
+		event := map[string]any{"event_type": name, "payload": json.RawMessage(w.payload())}
+		if w.key != "" {
+			event["ordering_key"] = w.key
+		}
+		events[i] = event
 	}
 	body, path := events[0], "/v1/tenants/"+string(to)+"/events"
 	if len(events) > 1 {
