@@ -105,7 +105,7 @@ const MaxNamed = 5
 
 // Search returns what the text names: at most one record for each way to read the text, at most 4 in
 // all, and then MaxNamed with the text in their name. It reads at most 7 records, in 4 requests; for
-// a text without an id also the tenant's endpoints, or two requests for tenants. It does not find
+// a text without an id also the tenant's endpoints, in one request per 100, or two requests for tenants. It does not find
 // expired events and deleted endpoints, and records of other tenants look like unknown ids.
 //
 // Errors: CodeInvalid for an empty text, and for more than MaxText bytes.

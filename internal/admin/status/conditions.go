@@ -61,9 +61,10 @@ type TenantHealth struct {
 }
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
-// search, in any case, ordered by harm. The empty search selects all. The call makes one
-// request for the list of endpoints, two per 100 endpoints, and one for each of at most MaxHealth
-// endpoints: those in trouble by their status and circuit, and then the first by id.
+// search, in any case, ordered by harm. The empty search selects all. See troubled for
+// the at most MaxHealth endpoints of the answer. The call makes a request per 1 MB of the list of endpoints, 26 for
+// attended circuits if more match, two per 100 endpoints of the answer and one for each of them, and
+// with a search one per 100 endpoints of the tenant.
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
 // with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
