@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/egress"
+	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
@@ -52,6 +53,7 @@ type lab struct {
 	circuits circuits
 	wiring   world.Wiring
 	breaker  *breaker.Breaker
+	acceptor *ingest.Acceptor // its calls count as those of the test
 	sources  map[hook.Queue]*source
 	stop     func() // ends the functions, and waits for them
 }
@@ -114,14 +116,14 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 	l.circuits = circuits{memory.NewCircuitQueue(time.Now), &l.calls}
 	l.circuits.Visibility = visibility
 	l.wiring = world.Wiring{
-		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.TaskQueues, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.TaskQueues),
-		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store}, Vault: memory.Vault{},
+		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.TaskQueues, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.TaskQueues), NewEventID: hook.NewEventID,
+		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store, Queue: l.queue, Now: time.Now}, Vault: memory.Vault{},
 		Sender: l.receivers, Log: slog.New(slog.DiscardHandler), Now: time.Now, RealTime: true,
 	}
 	if s.again {
 		l.wiring.Wait = world.NoWait
 	}
-	l.breaker = l.wiring.Breaker()
+	l.breaker, l.acceptor = l.wiring.Breaker(), l.wiring.Acceptor()
 	l.start(n)
 	return l
 }
