@@ -6,11 +6,54 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/ingest"
+	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 )
 
 // keysPerSecond is the posts to each ordered endpoint.
 const keysPerSecond = 100
+
+// blockedKey compares the other keys of an endpoint with and without one that a dead delivery blocks.
+func blockedKey(t *testing.T, s setup) string {
+	t.Helper()
+
+	keys := s.of(100, 1000, 10_000)
+	alone, beside := otherKeys(t, s, keys, false), otherKeys(t, s, keys, true)
+	s.want(t, len(alone) == len(beside), "%d arrived beside the blocked key, and %d without; want as many", len(beside), len(alone))
+	p99, worse := percentile(alone, 99), percentile(beside, 99)
+	s.want(t, p99 > 0 && worse <= 2*p99, "p99 %s beside the blocked key, and %s without; want at most twice as long", worse, p99)
+	return fmt.Sprintf("p99 %s without, %s beside", millis(p99), millis(worse))
+}
+
+// otherKeys returns the latencies of the events of all keys but the first, each with one event. If blocked,
+// the receiver refuses the first event of the first key, and then a tenth of the posts are for it.
+func otherKeys(t *testing.T, s setup, keys int, blocked bool) (latencies []time.Duration) {
+	t.Helper()
+
+	s.run(t, func(l *lab) {
+		e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
+			if r.Event.Ordering != nil && r.Event.Ordering.Key == "blocked" {
+				return healthyAfter, 400
+			}
+			return healthyAfter, 200
+		}, ordered("order.paid"))
+		l.prove(e)
+		if blocked {
+			l.postInOrder(e, "blocked")
+			time.Sleep(time.Second)
+		}
+		before := len(l.at(e).latency)
+		l.everySecond(keysPerSecond, keys, func(i int) {
+			if blocked && i%10 == 0 {
+				l.postInOrder(e, "blocked")
+			}
+			l.postInOrder(e, fmt.Sprintf("cart-%d", i))
+		})
+		time.Sleep(time.Minute)
+		latencies = l.at(e).latency[before:]
+	})
+	return latencies
+}
 
 // waitingKey compares the other keys of an endpoint, and another endpoint of the tenant, with and without a key
 // in which events wait.

@@ -42,6 +42,7 @@ func rows() []row {
 		{"mass outage", "5,000 endpoints down at once", "each is probed within two minutes", massOutage, false, false},
 		{"mass drain", "5,000 endpoints with 100 parked deliveries each answer again, all at once", fmt.Sprintf("all within 3 minutes of the probes, and at least %d/s", leastDrain), massDrain, false, true},
 		{"fast", "a fast endpoint without limits, per delivery", "2 writes, no message", fastCost, false, false},
+		{"blocked key", "10,000 keys of an ordered endpoint, one of them blocked, which gets a tenth of the events", "p99 of the others at most twice as without", blockedKey, false, true},
 		{"waiting key", "an ordering key with 1,000 waiting events", "p99 of the other keys and of another endpoint at most twice as without", waitingKey, false, true},
 		{"unproven", "a new endpoint, per delivery", "6 writes, 1 message", unprovenCost, false, false},
 	}
