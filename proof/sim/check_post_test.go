@@ -96,9 +96,9 @@ func (w *simulation) mostSkew() time.Duration { return w.level.skew }
 // created returns the start of the delivery.
 func (w *simulation) created(d hook.DeliveryRef) time.Time {
 	if before, replay := d.Predecessor(); replay {
-		return w.records[before].Replayed.At
+		return later(w.records[before].Replayed.At, w.turnOf(d))
 	}
-	return time.UnixMilli(d.AcceptedAt)
+	return later(time.UnixMilli(d.AcceptedAt), w.turnOf(d))
 }
 
 // tests reports whether the attempt is that of a test event that its owner has just sent.

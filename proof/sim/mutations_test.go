@@ -518,6 +518,10 @@ func mutations() []mutation {
 			old: "case turn > s.Head:\n\t\treturn Later", bug: "case turn > s.Head:\n\t\treturn Now",
 		},
 		{
+			name: "a sequence moves on before the end is written", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_AnEndThatDoesNotStand",
+			old: "d.Number, d.Place = 0, 0", bug: "_ = d.Number",
+		},
+		{
 			name: "the end of a replayed delivery moves its sequence", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_EndOfAReplayedDelivery",
 			old: "d.Turn() == 0 || d.Replayed.Generation != 0 {", bug: "d.Turn() == 0 {",
 		},

@@ -1,6 +1,7 @@
 package sim_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -36,7 +37,7 @@ const (
 // beyondOrder returns the checks that are not made in these seeds. They bound the requests, the messages
 // and the waits of a delivery by its own history, and here one delivery sends the task of another.
 func beyondOrder() []check {
-	return []check{checkLate, checkRequests, checkMessages, checkDuplicate, checkWrites, checkAge, checkOthers, checkRate, checkNonce}
+	return []check{checkLate, checkRequests, checkMessages, checkDuplicate, checkWrites, checkOthers, checkNonce}
 }
 
 // TestOrdered runs seeds with ordered endpoints.
@@ -75,6 +76,7 @@ type sequence struct {
 	order.Sequence
 
 	events    map[int64]hook.EventID // by number
+	turns     map[int64]time.Time
 	over      map[int64]bool
 	delivered map[int64]bool // by the first generation
 	attempted int64          // the highest number of an attempt in its own turn
@@ -82,7 +84,7 @@ type sequence struct {
 
 func (w *simulation) sequenceOf(id order.ID) *sequence {
 	if w.sequences[id] == nil {
-		w.sequences[id] = &sequence{events: make(map[int64]hook.EventID), over: make(map[int64]bool), delivered: make(map[int64]bool)}
+		w.sequences[id] = &sequence{events: make(map[int64]hook.EventID), turns: make(map[int64]time.Time), over: make(map[int64]bool), delivered: make(map[int64]bool)}
 	}
 	return w.sequences[id]
 }
@@ -168,6 +170,17 @@ func (w *simulation) promised(d hook.DeliveryRef) bool {
 	return false
 }
 
+// turnOf returns when the turn of the delivery began; zero if it has none.
+func (w *simulation) turnOf(d hook.DeliveryRef) time.Time {
+	i, known := w.byID[d.Event]
+	if !known || w.posted[i].Numbers[d.Endpoint] == 0 {
+		return time.Time{}
+	}
+	e := w.posted[i]
+	turn := cmp.Or(w.records[d].Turn(), e.Numbers[d.Endpoint])
+	return w.sequenceOf(order.ID{Endpoint: d.Endpoint, Key: e.OrderingKey}).turns[turn]
+}
+
 // newest returns the newest generation that has a record.
 func (w *simulation) newest(ref hook.DeliveryRef) (d hook.Delivery, ok bool) {
 	for {
@@ -186,6 +199,9 @@ func (w *simulation) newest(ref hook.DeliveryRef) (d hook.Delivery, ok bool) {
 // that were accepted before its post, and a request numbers its events in their order.
 func (w *simulation) sawNumbers(p *process, e hook.Event) {
 	for endpoint, n := range e.Numbers {
+		if w.lapses(endpoint) {
+			continue
+		}
 		id := order.ID{Endpoint: endpoint, Key: e.OrderingKey}
 		s := w.sequenceOf(id)
 		if other, taken := s.events[n]; taken || n < 1 || n > s.Last {
@@ -216,15 +232,22 @@ func (w *simulation) sawSequence(p *process, id order.ID) error {
 		}
 	}
 	s.Sequence = next
+	s.turns[next.Head] = next.TurnAt
 	return err
 }
 
 // sawEnd notes that a delivery is over for its sequence.
 func (w *simulation) sawEnd(d hook.Delivery) {
-	if d.Number == 0 || !d.State.Settled() || d.Replayed.Generation != 0 {
+	if d.Number == 0 {
 		return
 	}
 	s := w.sequenceOf(order.IDOf(d))
+	if d.Replayed.Generation != 0 && s.Head == d.Turn() { // its replay has the turn
+		delete(s.delivered, d.Number)
+	}
+	if !d.State.Settled() || d.Replayed.Generation != 0 {
+		return
+	}
 	if d.State == hook.StateDelivered && d.Place == 0 && !s.over[d.Number] {
 		s.delivered[d.Number] = true
 	}
@@ -365,21 +388,14 @@ func (w *simulation) blocked(e hook.Event, endpoint hook.EndpointID) bool {
 	if s.Idle() || !status.Ordered || status.OnFailure != hook.OnFailureBlock || !status.deleted.IsZero() {
 		return false
 	}
-	event := s.events[s.Head]
-	if s.Member.Event != "" {
-		event = s.Member.Event
+	for _, other := range w.posted {
+		ref, target := other.Ref(endpoint, 1)
+		if d, ok := w.newest(ref); target && ok && other.OrderingKey == e.OrderingKey && d.Turn() == s.Head && d.State == hook.StateDead {
+			w.count(blocking)
+			return true
+		}
 	}
-	i, known := w.byID[event]
-	if !known {
-		return false
-	}
-	ref, _ := w.posted[i].Ref(endpoint, 1)
-	d, ok := w.newest(ref)
-	if !ok || d.State != hook.StateDead { // it blocks until the table removes it
-		return false
-	}
-	w.count(blocking)
-	return true
+	return false
 }
 
 // orderIDOf returns the sequence of an item's key.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
@@ -142,10 +143,11 @@ func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (save
 			return false, err
 		}
 	}
-	if err := r.Completer.Complete(ctx, d); err != nil {
+	if err := r.Completer.Complete(ctx, settle.Unnumbered(d)); err != nil {
 		return false, err
 	}
 	if saved, err = r.saveDelivery(ctx, d); saved {
+		err = r.orders().Ended(ctx, d)
 		// The same line as function deliver writes for a decision without an attempt, because the
 		// saved queries count deaths in these lines.
 		r.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided,

@@ -63,7 +63,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		case settlement.FollowOnly, settlement.Stand:
 			return nil
 		case settlement.FollowFirst:
-			if fault = s.FollowUp(ctx, about, plan.Record); fault != nil {
+			if fault = s.FollowUp(ctx, about, new(Unnumbered(*plan.Record))); fault != nil {
 				return nil //nolint:nilerr // returned below: a conflict in the follow-up must not repeat this write
 			}
 			followed, undone = true, plan.Undone
@@ -86,8 +86,11 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	if done.Made && !undone.IsZero() {
 		s.countDead(ctx, about, -1, undone) // the success counts instead
 	}
-	if own && !followed {
+	switch {
+	case own && !followed:
 		err = s.FollowUp(ctx, about, done.Record)
+	case own && done.Record.State.Settled():
+		err = s.orders().Ended(ctx, *done.Record)
 	}
 	return done, err
 }

@@ -10,6 +10,13 @@ import (
 	"surehook.example/surehook/internal/store"
 )
 
+// Unnumbered returns the delivery for work before its record is written: its sequence must not move on, because
+// another decision may stand, and the delivery be attempted again.
+func Unnumbered(d hook.Delivery) hook.Delivery {
+	d.Number, d.Place = 0, 0
+	return d
+}
+
 // Ended moves the sequence of a settled delivery on, if that is its head. The end of a replayed delivery
 // moves nothing: its replay is the head.
 func (o Orders) Ended(ctx context.Context, d hook.Delivery) error {

@@ -190,3 +190,34 @@ func TestOrders_AReleasedDeliveryJoins(t *testing.T) {
 	w.want("state", w.Delivery(first).State, "retrying")
 	w.want("place", w.Delivery(first).Place, 4)
 }
+
+// TestOrders_AnEndThatDoesNotStand: a sequence does not move on from a delivery whose end was not written.
+func TestOrders_AnEndThatDoesNotStand(t *testing.T) {
+	t.Parallel()
+
+	for n := 1; ; n++ {
+		w := newOrdered(t, world.Breaker, func(e *hook.Endpoint) { e.OnFailure, e.MaxAge = hook.OnFailureSkip, time.Minute })
+		first := w.post("cart", "1", "2")[0]
+		e, err := w.Store.Event(t.Context(), first.Event)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := hook.QueuedDelivery(e, w.endpoint.Target())
+		d.State, d.Reason = hook.StateParked, hook.ReasonPaused
+		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
+			t.Fatal(err)
+		}
+		w.Clock.Until(w.Clock.Now().Add(time.Hour))
+		w.Crash.Arm(n, false)
+		_ = w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: w.endpoint.ID, Wave: 1})
+		died := w.Crash.Restart()
+		if state := w.Delivery(first).State; state == hook.StateParked && w.sequence("cart").Head != 1 {
+			t.Fatalf("killed at effect %d: the sequence moved on from a delivery that is %s", n, state)
+		}
+		if !died {
+			w.want("the end", w.Delivery(first).State, "dead")
+			w.want("head", w.sequence("cart").Head, 2)
+			return
+		}
+	}
+}
