@@ -7,7 +7,7 @@ import { accessible, expect, openPortal, signIn, test, type Backend } from './wo
 
 const more = /^(Body, authentication, limits|Advanced)/
 
-async function choose(page: Page, list: string, option: string) {
+async function choose(page: Page, list: string, option: string | RegExp) {
   await page.getByRole('combobox', { name: list }).click()
   await page.getByRole('option', { name: option }).click()
 }
@@ -225,6 +225,26 @@ test('coalescing is set, refused at the field, changed and ended', async ({ page
   await page.getByRole('checkbox', { name: 'Deliver the events of a window in common requests' }).click()
   await saved(page)
   expect(await stored()).toBeUndefined()
+})
+
+test('one choice orders an endpoint, and is refused together with coalescing', async ({ page, backend, receiver, tenant }) => {
+  const id = await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+  const stored = async () => {
+    const { ordered, on_failure } = await backend.call<{ ordered: boolean; on_failure: string }>('GET', `/v1/tenants/${tenant}/endpoints/${id}`)
+    return ordered ? on_failure : 'any'
+  }
+  await signIn(page, backend, `/t/${tenant}/endpoints/${id}?tab=settings`)
+  for (const [chosen, want] of [[/is skipped$/, 'skip'], [/blocks$/, 'block']] as const) {
+    await choose(page, 'Order', chosen)
+    await saved(page)
+    expect(await stored()).toBe(want)
+  }
+  await page.getByRole('checkbox', { name: 'Deliver the events of a window in common requests' }).click()
+  await save(page)
+  await expect(page.locator('.wrong')).toContainText('cannot be combined with')
+  await choose(page, 'Order', 'Any')
+  await saved(page)
+  expect(await stored()).toBe('any')
 })
 
 test('messages about lists name the line', async ({ page, backend, receiver, tenant }) => {

@@ -155,6 +155,9 @@ function EndpointForm({ of: e, submit, label }: { of?: Endpoint; submit: (fields
           <Field name="give_up_on" label={t.giveUpOn} help={t.statusesHelp}>
             <Input defaultValue={e?.give_up_on.join(' ')} placeholder="501" />
           </Field>
+          <Field name="ordered" label={t.order}>
+            <Select label={t.order} defaultValue={orderOf(e)} options={(['any', 'block', 'skip'] as const).map((value) => ({ value, label: t.orders[value] }))} />
+          </Field>
         </div>
         <CheckBox checked={autoDisable} onChange={setAutoDisable}>
           {t.autoDisable}
@@ -303,6 +306,9 @@ function originOf(url: string): string {
 
 const hasSecrets = (e?: Endpoint) => !!e && (Object.keys(e.headers).length > 0 || e.auth.type !== 'none' || !!e.tls?.key)
 
+// One choice for two fields: without order, nothing is held up by a failure.
+const orderOf = (e?: Endpoint) => (e?.ordered ? e.on_failure : 'any')
+
 // A select has no empty value, but the API means the deployment's own region by an empty text.
 const own = 'own'
 
@@ -352,6 +358,7 @@ function fieldsOf(v: Values, autoDisable: boolean, of?: Endpoint): Fields {
     max_retry_after: (v.max_retry_after ?? '').trim(),
     rate_per_second: numeric(v.rate_per_second ?? ''),
     max_in_flight: numeric(v.max_in_flight ?? ''),
+    ...(v.ordered !== orderOf(of) && (v.ordered === 'any' ? { ordered: false } : { ordered: true, on_failure: v.ordered as Endpoint['on_failure'] })),
     ...(v['circuit.failures'] !== undefined && { circuit: { failures: numeric(v['circuit.failures']), cooldown: (v['circuit.cooldown'] ?? '').trim() } }),
     headers,
     ...(auth && { auth }),

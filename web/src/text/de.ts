@@ -564,6 +564,8 @@ export const words: Part<Words> = {
     clientCertificate: 'Ein Client-Zertifikat vorzeigen (mutual TLS)',
     certificateEnds: 'endet',
     tlsParts: { ca: 'Zertifizierungsstellen', certificate: 'Client-Zertifikat', key: 'Privater Schlüssel' },
+    order: 'Reihenfolge',
+    orders: { any: 'Keine', block: 'Nach ordering_key; eine tote Zustellung hält auf', skip: 'Nach ordering_key; eine tote wird übersprungen' },
     coalesce: 'Die Ereignisse eines Zeitfensters gemeinsam zustellen',
     window: 'Zeitfenster',
     windowHelp: '1s bis 5m',

@@ -761,6 +761,8 @@ export const words = {
     certificateEnds: 'ends',
     tlsParts: { ca: 'Certificate authorities', certificate: 'Client certificate', key: 'Private key' },
     pemHelp: 'PEM',
+    order: 'Order',
+    orders: { any: 'Any', block: 'By ordering key; a dead delivery blocks', skip: 'By ordering key; a dead delivery is skipped' },
     coalesce: 'Deliver the events of a window in common requests',
     window: 'Window',
     windowHelp: '1s to 5m',
