@@ -103,13 +103,16 @@ func (b *bundle) received() (all []source.Message) {
 	return all
 }
 
-// event returns the event under the key, as type and payload.
+// event returns the event under the key, as type, payload and ordering key.
 func (b *bundle) event(t *testing.T, tenant hook.TenantID, key string) string {
 	t.Helper()
 
 	e, err := b.store.Event(t.Context(), hook.KeyedEventID(tenant, key))
 	if err != nil {
 		return err.Error()
+	}
+	if e.OrderingKey != "" {
+		return e.Type + " " + string(e.Payload) + " of " + e.OrderingKey
 	}
 	return e.Type + " " + string(e.Payload)
 }
@@ -151,6 +154,7 @@ func TestProcessBatch_forms(t *testing.T) {
 		{"a post with a key", `{"tenant":"acme","event_type":"order.paid","payload":1,"idempotency_key":"k","retain_for":"672h"}`, nil, "k", `order.paid 1`},
 		{"a payload with attributes", ` {"a": 1e2} `, []string{"tenant", "acme", "event_type", "order.paid", "traceparent", parent}, "m1", `order.paid  {"a": 1e2} `},
 		{"a payload with a key", `7`, []string{"tenant", "acme", "event_type", "order.paid", "idempotency_key", "k"}, "k", `order.paid 7`},
+		{"a payload with an ordering key", `7`, []string{"tenant", "acme", "event_type", "order.paid", "ordering_key", "cart-7"}, "m1", `order.paid 7 of cart-7`},
 		{"the first message of a redrive", `7`, []string{"tenant", "acme", "event_type", "order.paid", "surehook_id", "m0", "surehook_reason", "wrong"}, "m0", `order.paid 7`},
 		{
 			"an event of EventBridge", `{"version":"0","id":"e1","detail-type":"order.paid","source":"shop","account":"1","time":"2026-11-21T09:30:00Z","region":"eu-west-1","resources":[],"detail":{"tenant":"acme", "n": 12345678901234567890}}`,
@@ -196,6 +200,7 @@ func TestProcessBatch_rejects(t *testing.T) {
 		{"an event type without a tenant", `1`, []string{"event_type", "a"}, []string{"tenant: is missing"}},
 		{"a tenant without an event type", `1`, []string{"tenant", "acme"}, []string{"event_type: is missing"}},
 		{"a key with a space", `1`, []string{"tenant", "acme", "event_type", "a", "idempotency_key", "a b"}, []string{"idempotency_key"}},
+		{"an ordering key with a space", `1`, []string{"tenant", "acme", "event_type", "a", "ordering_key", "a b"}, []string{"ordering_key"}},
 		{"a large payload", `"` + strings.Repeat("x", hook.MaxPayload) + `"`, []string{"tenant", "acme", "event_type", "a"}, []string{"payload: must be at most 262144 bytes"}},
 		{"a bus without a tenant", `{"id":"e","detail-type":"a","detail":{}}`, nil, []string{"detail.tenant: must be a string"}},
 		{"a bus with another detail", `{"id":"e","detail-type":"a","detail":7}`, nil, []string{"detail.tenant: must be a string"}},

@@ -21,9 +21,12 @@ func TestGroup(t *testing.T) {
 	const event = "evt_01h455vb4pex5vsknk084sn02q"
 	long := strings.Repeat("x", 129)
 	tests := []struct {
-		name, path, payload, want string
+		name, path, payload, order, want string
 	}{
 		{name: "no path", payload: `{"id":"7"}`, want: event},
+		{name: "an ordering key", payload: `{"id":"7"}`, order: "cart-7", want: "cart-7"},
+		{name: "a path before an ordering key", path: "id", payload: `{"id":"c-7"}`, order: "cart-7", want: "c-7"},
+		{name: "an ordering key where the path finds nothing", path: "id", payload: `{}`, order: "cart-7", want: "cart-7"},
 		{name: "a text", path: "id", payload: `{"id":"c-7"}`, want: "c-7"},
 		{name: "below another field", path: "customer.id", payload: `{"a":[{"customer":{"id":1}}],"customer":{"x":{"id":2},"id":"c-7"},"b":3}`, want: "c-7"},
 		{name: "an escaped name and value", path: "kä", payload: `{"k\u00e4":"c\u002d7"}`, want: "c-7"},
@@ -51,7 +54,7 @@ func TestGroup(t *testing.T) {
 			t.Parallel()
 
 			e := &hook.Endpoint{Destination: hook.Destination{Settings: map[string]string{destination.GroupBy: tt.path}}}
-			if got := destination.Group(e, &hook.Event{ID: event, Payload: []byte(tt.payload)}); got != tt.want {
+			if got := destination.Group(e, &hook.Event{ID: event, Payload: []byte(tt.payload), OrderingKey: tt.order}); got != tt.want {
 				t.Errorf("Group() = %q; want %q", got, tt.want)
 			}
 		})
