@@ -29,7 +29,7 @@ const exampleURL = "https://example.com/hooks/surehook"
 //
 // It runs before the concurrent tests, because it keeps the machine busy. An erasure,
 // which waits for minutes, is made beside it.
-func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
+func TestTheContractHolds(t *testing.T) { //nolint:paralleltest,tparallel // see above
 	needs(t)
 	t.Run("an erased tenant is gone", anErasedTenantIsGone)
 	t.Run("each answer is as documented", eachAnswerIsAsDocumented)

@@ -118,7 +118,7 @@ func (l *lab) everySecond(rate, n int, f func(i int)) {
 }
 
 // postInOrder accepts an event with the ordering key, as function ingest.
-func (l *lab) postInOrder(e hook.Endpoint, key string) hook.EventID {
+func (l *lab) postInOrder(e hook.Endpoint, key string) {
 	l.t.Helper()
 
 	got := l.acceptor.AcceptBatch(l.t.Context(), e.Tenant, []ingest.Request{{Type: e.EventTypes[0], Payload: []byte("1"), OrderingKey: key}})
@@ -126,5 +126,4 @@ func (l *lab) postInOrder(e hook.Endpoint, key string) hook.EventID {
 		l.t.Error(got[0].Err)
 	}
 	l.accept(e.ID, got[0].ID, time.Now())
-	return got[0].ID
 }
