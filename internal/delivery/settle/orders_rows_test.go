@@ -1,6 +1,7 @@
 package settle_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -80,6 +81,33 @@ func TestOrders_WhatEachThingDoes(t *testing.T) {
 			w.RunFor(time.Hour)
 			w.want("received", w.received(), tt.want)
 			w.want("idle", w.sequence("a").Idle(), true)
+		})
+	}
+}
+
+// TestOrders_SkipsLater changes the endpoint while a dead delivery blocks: the others come with the next event of
+// the key, or with the sweep.
+func TestOrders_SkipsLater(t *testing.T) {
+	t.Parallel()
+
+	for _, post := range []bool{false, true} {
+		t.Run(fmt.Sprintf("post %t", post), func(t *testing.T) {
+			t.Parallel()
+
+			w := newOrdered(t, world.Deliver, nil)
+			w.refuse["1"] = true
+			refs := w.post("a", "1", "2")
+			w.RunFor(10 * time.Minute)
+			w.change(func(e *hook.Endpoint) { e.OnFailure = hook.OnFailureSkip })
+			want := "[1 2]"
+			if post {
+				want = "[1 2 3]"
+				w.post("a", "3")
+				w.Run()
+			} else {
+				w.tend(refs...)
+			}
+			w.want("received", w.received(), want)
 		})
 	}
 }
