@@ -136,7 +136,7 @@ func TestHealth_backlog(t *testing.T) {
 
 	p := story(t)
 	d := p.retrying
-	d.State, d.Reason, d.NextAttemptAt, d.Version = hook.StateParked, hook.ReasonRate, time.Time{}, 1
+	d.State, d.Reason, d.NextAttemptAt = hook.StateParked, hook.ReasonRate, time.Time{}
 	if err := p.store.SaveDelivery(t.Context(), d, nil); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)
 	}

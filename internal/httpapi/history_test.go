@@ -46,6 +46,9 @@ func story(t *testing.T) past {
 	if err := b.store.SaveDelivery(t.Context(), p.retrying, attempt); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)
 	}
+	if p.retrying, err = b.store.Delivery(t.Context(), p.retrying.Ref()); err != nil {
+		t.Fatalf("Delivery = %v", err)
+	}
 	return p
 }
 

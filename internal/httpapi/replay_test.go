@@ -24,7 +24,6 @@ var replayer = hook.Principal{Key: "key_replayer", Tenant: "acme", Scopes: []hoo
 func (p *past) die(t *testing.T) {
 	t.Helper()
 
-	p.retrying.Version++
 	p.retrying.State, p.retrying.Reason, p.retrying.NextAttemptAt = hook.StateDead, hook.ReasonExhausted, time.Time{}
 	if err := p.store.SaveDelivery(t.Context(), p.retrying, nil); err != nil {
 		t.Fatalf("SaveDelivery = %v", err)
