@@ -36,9 +36,9 @@ type estate struct {
 	key       string
 }
 
-// anErasedTenantIsGone erases a tenant, and reads the whole table. Another tenant's
+// TestAnErasedTenantIsGone erases a tenant, and reads the whole table. Another tenant's
 // name begins with the name of the tenant.
-func anErasedTenantIsGone(t *testing.T) {
+func TestAnErasedTenantIsGone(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)

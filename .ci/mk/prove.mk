@@ -51,6 +51,10 @@ probe: need/go ## Print what the server at EMULATOR_URL has of what the stack ne
 test/e2e: need/go need/node need/python local localstack/verify/node_modules ## Whole flows on the deployed local stack
 	@go test -tags e2e -count=1 -timeout 30m -v ./localstack/... ./functions/sender
 
+.PHONY: test/contract
+test/contract: need/go need/node need/python local localstack/verify/node_modules ## Hold the deployed API to the contract, with each bound of each parameter
+	@E2E_FOLDER=contract CONTRACT_PHASES=examples,coverage,fuzzing,stateful go test -tags e2e -count=1 -timeout 30m -run '^TestTheContractHolds$$' -v ./localstack
+
 .PHONY: sim
 sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3000 FIRST=1 LEVEL=mild|rough|brutal, or SEED=n: print one)
 	@export GOGC=400; if [ -n "$(SEED)" ]; then \
