@@ -26,7 +26,7 @@ const exampleURL = "https://example.com/hooks/surehook"
 // sends valid and invalid requests and checks every answer of the deployed API:
 // no 5xx but a 503 that a repetition mends, no undocumented status or media type, no header or body outside the
 // description, no accepted invalid request, no answered request without a key.
-// The settings are in schemathesis.toml, and the repetitions in contract/retries.py. CONTRACT_PHASES adds
+// The settings are in schemathesis.toml, and what it does otherwise in contract/client.py. CONTRACT_PHASES adds
 // the phase coverage, with each bound of each parameter, which the weekly run makes.
 //
 // The test runs before the concurrent tests, because it keeps the machine busy.
@@ -55,7 +55,7 @@ func TestTheContractHolds(t *testing.T) { //nolint:paralleltest // see above
 		"--url", world.api.Address, "--phases", cmp.Or(os.Getenv("CONTRACT_PHASES"), "examples,fuzzing,stateful"), "--seed", "1", "--no-color")
 	cmd.Dir = dir // Schemathesis keeps a cache in its working directory
 	cmd.Env = append(os.Environ(), "CONTRACT_HOST="+world.api.Host, "CONTRACT_KEY="+world.api.Key,
-		"PYTHONPATH="+hooks, "SCHEMATHESIS_HOOKS=retries", "PYTHONDONTWRITEBYTECODE=1")
+		"PYTHONPATH="+hooks, "SCHEMATHESIS_HOOKS=client", "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
