@@ -3,6 +3,8 @@
 package localstack_test
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"slices"
@@ -49,6 +51,7 @@ func (c *chaos) account() {
 	for id, requests := range seen {
 		c.Errorf("%d requests of %s, which no accepted event has", len(requests), id)
 	}
+	c.inOrder()
 	interrupted := c.interrupted()
 	c.Logf("%d deliveries, %d attempts recorded, %d requests seen", sum.deliveries, sum.attempts, sum.requests)
 	c.Logf("invocations that a kill ended: %v", interrupted)
@@ -198,6 +201,47 @@ func (c *chaos) settledAsSeen(sum *ledger, p chaosPost, d stack.Delivery, reques
 	}
 	if (d.State == "delivered") != (accepted > 0) {
 		c.Errorf("%s: %+v; the receiver answered 2xx %d times", e.name, d, accepted)
+	}
+}
+
+// inOrder checks that the ordered endpoint got the events of each key in the order of their posts and numbers,
+// and each one first when the one before it had succeeded.
+func (c *chaos) inOrder() {
+	c.Helper()
+	requests := world.receiver.Requests(c.path(inOrder))
+	slices.SortFunc(requests, func(x, y receiver.Request) int { return x.At.Compare(y.At) })
+	type progress struct {
+		number, event int
+		delivery      string
+		succeeded     bool
+	}
+	keys, first := map[string]progress{}, map[string]bool{}
+	for _, r := range requests {
+		key, delivery := r.Header.Get("X-Webhook-Ordering-Key"), r.Header.Get(deliveryHeader)
+		last := keys[key]
+		if first[delivery] {
+			if delivery == last.delivery && r.Answered/100 == 2 {
+				last.succeeded = true
+				keys[key] = last
+			}
+			continue // a second request may come after the next delivery
+		}
+		first[delivery] = true
+		var body struct {
+			N int `json:"n"`
+		}
+		number, err := strconv.Atoi(r.Header.Get("X-Webhook-Ordering-Number"))
+		if err = errors.Join(err, json.Unmarshal(r.Body, &body)); err != nil {
+			c.Errorf("a request of %s: %v", delivery, err)
+		}
+		if last.delivery != "" && (number <= last.number || body.N <= last.event || !last.succeeded) {
+			c.Errorf("%s: number %d, event %d comes after %+v", key, number, body.N, last)
+		}
+		keys[key] = progress{number, body.N, delivery, r.Answered/100 == 2}
+	}
+	c.Logf("%d deliveries of %d ordering keys came in order", len(first), len(keys))
+	if len(keys) != orderingKeys {
+		c.Errorf("%d ordering keys; want %d", len(keys), orderingKeys)
 	}
 }
 

@@ -90,10 +90,13 @@ func (c *chaos) postAll(ctx context.Context) error {
 	return group.Wait()
 }
 
+// orderingKeys is the number of ordering keys. All events of a key come from one poster.
+const orderingKeys = 8
+
 // postUntilAccepted posts event n repeatedly with the same idempotency key,
 // like a careful client.
 func (c *chaos) postUntilAccepted(n, kind int) error {
-	body := fmt.Appendf(nil, `{"event_type": %q, "payload": {"n": %d}, "idempotency_key": "event-%d"}`, kindName(kind), n, n)
+	body := fmt.Appendf(nil, `{"event_type": %q, "payload": {"n": %d}, "idempotency_key": "event-%d", "ordering_key": "key-%d"}`, kindName(kind), n, n, n%orderingKeys)
 	answer, tries, err := c.insist("/events", body, http.StatusAccepted)
 	if err != nil {
 		return fmt.Errorf("post event %d: %w", n, err)
@@ -103,6 +106,22 @@ func (c *chaos) postUntilAccepted(n, kind int) error {
 		return fmt.Errorf("read the answer to event %d: %w", n, err)
 	}
 	return nil
+}
+
+// postTo posts an event of each key to the ordered endpoint, and returns their numbers: a number whose
+// event was lost with a killed process is passed when the next event of its key comes.
+func (c *chaos) postTo(name string) (added []int) {
+	c.Helper()
+	kind := slices.IndexFunc(c.endpoints, func(e *chaosEndpoint) bool { return e.name == name })
+	for range orderingKeys {
+		n := len(c.posts)
+		c.posts = append(c.posts, chaosPost{})
+		if err := c.postUntilAccepted(n, kind); err != nil {
+			c.Fatal(err)
+		}
+		added = append(added, n)
+	}
+	return added
 }
 
 // insist posts until the answer has the status. Any other answer must be caused by a kill: no

@@ -25,7 +25,7 @@ const (
 	// chaosEvents is the number of events posted during the kills.
 	chaosEvents = 500
 	// chaosLimit bounds the whole test.
-	chaosLimit = 10 * time.Minute
+	chaosLimit = 15 * time.Minute
 	// chaosVisible is the visibility timeout in this test. The stack's own six
 	// minutes are for the longest invocations. 30 s is well above a batch's
 	// time here, so only a kill causes a second receive.
@@ -33,6 +33,8 @@ const (
 	// chaosAfter is how long kills go on after the last accepted event, so that they also hit
 	// retries and releases.
 	chaosAfter = 20 * time.Second
+	// chaosPassed is the time between two posts to each ordering key in the end.
+	chaosPassed = time.Minute
 	// chaosCopies and chaosThrottle are probabilities per request during the
 	// kills: every sent message may arrive twice, and DynamoDB may throttle.
 	chaosCopies   = 0.05
@@ -156,7 +158,14 @@ func (c *chaos) calm() {
 	for n := range c.posts {
 		unsettled[n] = true
 	}
+	posted := began
 	c.until("all deliveries are settled", func() bool {
+		if time.Since(posted) > chaosPassed {
+			posted = time.Now()
+			for _, n := range c.postTo(inOrder) {
+				unsettled[n] = true
+			}
+		}
 		for n := range unsettled {
 			if !c.settled(n) {
 				return false

@@ -27,7 +27,10 @@ type chaosEndpoint struct {
 	parks    bool // the circuit may end open, with the remaining deliveries parked
 }
 
-// chaosEndpoints returns the eleven behaviors. Only the circuits of broken and flapping may open.
+// inOrder is the name of the ordered endpoint.
+const inOrder = "in_order"
+
+// chaosEndpoints returns the twelve behaviors. Only the circuits of broken and flapping may open.
 // Others fail, too, but too rarely for their stubborn circuits.
 func chaosEndpoints() []*chaosEndpoint {
 	const delivered, dead = "delivered", "dead"
@@ -54,6 +57,7 @@ func chaosEndpoints() []*chaosEndpoint {
 		},
 		{name: "switched", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1},
 		{name: "paced", rule: always(receiver.Status(http.StatusOK)), state: delivered, attempts: 1, settings: map[string]any{"rate_per_second": 5}},
+		{name: inOrder, rule: failing(1, unavailable), state: delivered, attempts: 2, settings: map[string]any{"ordered": true}},
 		{
 			// Some batches fail as a whole, and their events come again in other batches.
 			name: "together", rule: flapping, state: delivered,
