@@ -18,10 +18,10 @@ const maxLooked = page.MaxLimit
 // Attention returns a page of the tenant's endpoints that need attention, in the order of their ids:
 // without a cursor all of them, and with the cursor of a Trouble those of its cause.
 //
-// A page looks at maxLooked endpoints, and can be empty before the end of the list. It makes
-// three requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one per page of a count, and more for the
-// forecast of a long backlog (see backlog.Count). Counting ends after countTimeout: what it cut off is
-// in the page, and not Complete.
+// A page looks at maxLooked endpoints, and can be empty before the end of the list. It makes three
+// requests, one for each endpoint that it looks at, for those of the cause at most one more and five
+// for each shard, one per page of a count, and more for the forecast of a long backlog (see
+// backlog.Count). Counting ends after countTimeout: what it cut off is in the page, and not Complete.
 func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[EndpointHarm], error) {
 	scope := attentionScope(tenant)
 	position, err := page.OpenCursor(scope, p.Cursor)

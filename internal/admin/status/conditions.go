@@ -61,10 +61,10 @@ type TenantHealth struct {
 }
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
-// search, in any case, ordered by harm. The empty search selects all. See troubled for
-// the at most MaxHealth endpoints of the answer. The call makes a request per 1 MB of the list of endpoints, 26 for
-// attended circuits if more match, two per 100 endpoints of the answer and one for each of them, and
-// with a search one per 100 endpoints of the tenant.
+// search, in any case, ordered by harm. The empty search selects all. See troubled for the at most
+// MaxHealth endpoints of the answer. The call makes a request per 1 MB of the list of endpoints, 26
+// for attended circuits if more match, two per 100 endpoints of the answer and one for each of them,
+// and with a search one per 100 endpoints of the tenant.
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
 // with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
@@ -128,12 +128,11 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 		if err != nil {
 			return nil, fmt.Errorf("list attended circuits: %w", err)
 		}
-		first := make(map[hook.EndpointID]bool, len(attended))
+		rank := make(map[hook.EndpointID]int, len(attended)) // of the others: 0
 		for _, record := range attended {
-			first[record.Endpoint] = true
+			rank[record.Endpoint] = -1
 		}
-		rank := func(id hook.EndpointID) int { return map[bool]int{true: 0, false: 1}[first[id]] }
-		slices.SortStableFunc(ids, func(a, b hook.EndpointID) int { return cmp.Compare(rank(a), rank(b)) })
+		slices.SortStableFunc(ids, func(a, b hook.EndpointID) int { return cmp.Compare(rank[a], rank[b]) })
 		ids = ids[:MaxHealth]
 	}
 	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids)

@@ -187,7 +187,8 @@ func planned(e *hook.Endpoint, d hook.Delivery) []time.Time {
 }
 
 // Outlooks returns what the waiting deliveries of the tenant have before them, with one batch read of
-// their endpoints per 100, and one of the circuits of those with parked deliveries. Settled deliveries and those of deleted endpoints are left out.
+// their endpoints per 100, and one of the circuits of those with parked deliveries. Settled deliveries
+// and those of deleted endpoints are left out.
 func (r *Reader) Outlooks(ctx context.Context, tenant hook.TenantID, deliveries []hook.Delivery) (map[hook.DeliveryID]Outlook, error) {
 	waiting, err := r.waitedFor(ctx, tenant, deliveries)
 	if err != nil {

@@ -41,7 +41,7 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	}
 	switch s.TurnOf(d) {
 	case order.Now:
-		return Standing{Head: true, Behind: s.Last - s.Head}, nil
+		return atHead(s), nil
 	case order.Later:
 		head, _, err := settle.Head(ctx, r.History, s)
 		if err != nil {
@@ -52,6 +52,8 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	}
 	return Standing{}, nil
 }
+
+func atHead(s order.Sequence) Standing { return Standing{Head: true, Behind: s.Last - s.Head} }
 
 func waitsFor(s order.Sequence, head *hook.Delivery) *WaitsFor {
 	w := &WaitsFor{Number: s.Head, State: hook.StateQueued, Since: s.TurnAt}
@@ -97,7 +99,7 @@ func (r *Reader) Blocking(ctx context.Context, tenant hook.TenantID, f DeliveryF
 	list := page.List[Blocking]{Next: dead.Next}
 	for i, s := range found {
 		if d := dead.Data[i]; blocks(d) && s.TurnOf(d) == order.Now {
-			list.Data = append(list.Data, Blocking{Delivery: d, Standing: Standing{Head: true, Behind: s.Last - s.Head}})
+			list.Data = append(list.Data, Blocking{Delivery: d, Standing: atHead(s)})
 		}
 	}
 	return list, nil

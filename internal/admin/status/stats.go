@@ -71,8 +71,8 @@ type StatsRow struct {
 func (r StatsRow) name() string { return string(r.Tenant) + string(r.Endpoint) + r.Type }
 
 // Statistics returns the figures of the tenant's endpoints, or of one endpoint. Deleted
-// endpoints are left out. The call makes a request for the list of endpoints and one per endpoint. A span with more than maxEndpointHours
-// is CodeInvalid.
+// endpoints are left out. The call makes a request for the list of endpoints and one per endpoint. A
+// span with more than maxEndpointHours is CodeInvalid.
 func (r *Reader) Statistics(ctx context.Context, tenant hook.TenantID, q StatsQuery) (Statistics, error) {
 	q, hours, err := q.within(r.now())
 	if err != nil {
