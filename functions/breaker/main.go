@@ -43,7 +43,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 			DeadLetters:  sqs.NewDeadLetters(sdk, q.DeadLetters),
 			CircuitQueue: circuits,
 			Releaser:     &admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
-			Completer:    settle.Completion{Store: store, Queue: queue, Notifier: notifier, Log: log, Now: time.Now},
+			Completer:    settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,
 			Log:          log,

@@ -72,7 +72,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 				DeadLetterARN: cfg.UndeliverableRetryARN,
 			}),
 			DeadLetters: sqs.NewDeadLetters(sdk, cfg.Queues.DeadLetters),
-			Completer:   settle.Completion{Store: store, Queue: queue, Notifier: notifier, Log: log, Now: time.Now},
+			Completer:   settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:    notifier,
 			Metrics:     metrics,
 			Log:         log,

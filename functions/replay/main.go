@@ -44,7 +44,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Limits:    store,
 		Queue:     queue,
 		JobQueue:  jobs,
-		Completer: settle.Completion{Store: store, Queue: queue, Now: time.Now},
+		Completer: settle.Completion{Store: store},
 		Metrics:   metrics,
 		Log:       log,
 		Now:       time.Now,

@@ -137,7 +137,7 @@ func newProcess(o Options, address string) (*process, error) {
 
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Completion{Store: p.store, Queue: p.queue, Notifier: notifier, Log: p.log, Now: p.clock.Now}
+	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
 	slots := admit.Slots{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
 	sender := send.New(p.newClient(policy), policy, names.UserAgent(), p.clock.Now)
 	sender.OneOrigin = oneOrigin
@@ -211,7 +211,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Limits:    p.store,
 		Queue:     p.queue,
 		JobQueue:  p.jobs,
-		Completer: settle.Completion{Store: p.store, Queue: p.queue, Now: p.clock.Now},
+		Completer: settle.Completion{Store: p.store},
 		Log:       p.log,
 		Now:       p.clock.Now,
 		NewID:     hook.NewJobID,

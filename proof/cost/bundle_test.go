@@ -153,7 +153,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	wiring := world.Wiring{
 		Store: w.store, Queue: tasks, Schedules: w.schedules(cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
-		Completer: settle.Completion{Store: w.store, Queue: tasks, Notifier: notifier, Log: log, Now: w.clock},
+		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
 		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, AWS: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor := wiring.Acceptor()

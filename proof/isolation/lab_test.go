@@ -117,7 +117,7 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 	l.circuits.Visibility = visibility
 	l.wiring = world.Wiring{
 		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.TaskQueues, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.TaskQueues), NewEventID: hook.NewEventID,
-		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store, Queue: l.queue, Now: time.Now}, Vault: memory.Vault{},
+		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store}, Vault: memory.Vault{},
 		Sender: l.receivers, Log: slog.New(slog.DiscardHandler), Now: time.Now, RealTime: true,
 	}
 	if s.again {

@@ -61,7 +61,7 @@ func newTrial(t *testing.T) *trial {
 	w.queue, w.circuits = memory.NewTaskQueues(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
 	wiring := world.Wiring{
 		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
-		CircuitQueue: w.circuits, Notifier: silent{}, Completer: ending{settle.Completion{Store: w.store, Queue: w.queue, Now: w.clock.Now, Wait: world.NoWait}, w},
+		CircuitQueue: w.circuits, Notifier: silent{}, Completer: ending{settle.Completion{Store: w.store, Wait: world.NoWait}, w},
 		Vault: memory.Vault{}, Sender: w, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, NewEventID: w.ids.Event,
 	}
 	w.acceptor = wiring.Acceptor()

@@ -518,12 +518,12 @@ func mutations() []mutation {
 			old: "case turn > s.Head:\n\t\treturn Later", bug: "case turn > s.Head:\n\t\treturn Now",
 		},
 		{
-			name: "a sequence moves on before the end is written", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_AnEndThatDoesNotStand",
-			old: "d.Number, d.Place = 0, 0", bug: "_ = d.Number",
+			name: "a sequence moves on before the end is written", file: "internal/delivery/breaker/end.go", test: "internal/delivery/settle TestOrders_AnEndThatDoesNotStand",
+			old: "if err := r.Completer.Complete(ctx, d); err != nil {", bug: "if err := r.Completer.Complete(ctx, d); err != nil || r.orders().Ended(ctx, d) != nil {",
 		},
 		{
 			name: "the end of a replayed delivery moves its sequence", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_EndOfAReplayedDelivery",
-			old: "d.Turn() == 0 || d.Replayed.Generation != 0 {", bug: "d.Turn() == 0 {",
+			old: "d.Turn() == 0 || d.Replayed.Generation != 0 || !d", bug: "d.Turn() == 0 || !d",
 		},
 	}
 }

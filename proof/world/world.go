@@ -132,7 +132,7 @@ func (w *World) wiring(f Function) Wiring {
 	p := ports{w}
 	return Wiring{
 		Store: w.Store, Queue: p, Schedules: p, DeadLetters: deadLetters{w}, CircuitQueue: p, JobQueue: p, Notifier: p,
-		Completer: settle.Completion{Store: w.Store, Queue: p, Now: w.Clock.Now, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote, AWS: w.AWS, Shaper: &w.Shaper,
+		Completer: settle.Completion{Store: w.Store, Wait: NoWait}, Gate: w.Gate, Vault: memory.Vault{}, Sender: receiver{w}, Remote: w.Remote, AWS: w.AWS, Shaper: &w.Shaper,
 		Metrics: emf.Set{Environment: "test"}, Log: log, Now: w.Clock.Now, NewEventID: w.newEventID, NewJobID: hook.NewJobID,
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
@@ -143,7 +142,7 @@ func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (save
 			return false, err
 		}
 	}
-	if err := r.Completer.Complete(ctx, settle.Unnumbered(d)); err != nil {
+	if err := r.Completer.Complete(ctx, d); err != nil {
 		return false, err
 	}
 	if saved, err = r.saveDelivery(ctx, d); saved {

@@ -96,7 +96,15 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 		}
 		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, d.By)...)
 	}
-	return d, r.Completer.Complete(ctx, d)
+	return d, r.complete(ctx, d)
+}
+
+// complete does the work that follows from the end of a delivery, as recorded.
+func (r *Replayer) complete(ctx context.Context, d hook.Delivery) error {
+	if err := r.Completer.Complete(ctx, d); err != nil {
+		return err
+	}
+	return settle.Orders{Store: r.Store, Queue: r.Queue, Now: r.Now, Wait: r.Wait}.Ended(ctx, d)
 }
 
 func deliveryAttrs(d hook.Delivery, by hook.KeyID) []slog.Attr {

@@ -11,9 +11,8 @@ import (
 // Store keeps events and deliveries. Every read sees every write acknowledged
 // before the read began.
 type Store interface {
-	settle.DeliveryStore
+	settle.OrderStore
 	settle.DeliveriesReader
-	settle.EventReader
 	// AddTarget adds the target to the stored event. It returns CodeConflict if the event
 	// already has the endpoint, with any number of shards, or already has hook.MaxTargets
 	// targets; if its payload was erased; and if there is no event with the tenant and the time

@@ -22,11 +22,9 @@ type Store interface {
 // Completion completes settled deliveries.
 type Completion struct {
 	Store    Store
-	Queue    TaskQueue    // for the next delivery of an ordered endpoint
 	Notifier Notifier     // nil: dead deliveries are not reported
 	Log      *slog.Logger // set with Notifier
-	Now      func() time.Time
-	Wait     store.Wait // between two tries of a write; nil: by the real clock
+	Wait     store.Wait   // between two tries of a write; nil: by the real clock
 }
 
 var _ Completer = Completion{}
@@ -44,9 +42,6 @@ func (s Completion) Complete(ctx context.Context, d hook.Delivery) error {
 		return err
 	}
 	if err := s.retirePredecessors(ctx, d); err != nil {
-		return err
-	}
-	if err := (Orders{s.Store, s.Queue, s.Now, s.Wait}).Ended(ctx, d); err != nil {
 		return err
 	}
 	s.notifyDead(ctx, d)

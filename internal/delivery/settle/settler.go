@@ -63,7 +63,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		case settlement.FollowOnly, settlement.Stand:
 			return nil
 		case settlement.FollowFirst:
-			if fault = s.FollowUp(ctx, about, new(Unnumbered(*plan.Record))); fault != nil {
+			if fault = s.followUp(ctx, about, plan.Record); fault != nil {
 				return nil //nolint:nilerr // returned below: a conflict in the follow-up must not repeat this write
 			}
 			followed, undone = true, plan.Undone
@@ -89,7 +89,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	switch {
 	case own && !followed:
 		err = s.FollowUp(ctx, about, done.Record)
-	case own && done.Record.State.Settled():
+	case own:
 		err = s.orders().Ended(ctx, *done.Record)
 	}
 	return done, err
@@ -112,8 +112,17 @@ func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.
 	return &current, err
 }
 
-// FollowUp does the work that follows from the recorded decision (b). Repeating it is harmless.
+// FollowUp does the work that follows from the recorded decision (b), and moves the sequence of an ordered
+// delivery on. Repeating it is harmless.
 func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
+	if err := s.followUp(ctx, about, recorded); err != nil {
+		return err
+	}
+	return s.orders().Ended(ctx, *recorded)
+}
+
+// followUp does the work that may come before the record is written.
+func (s *Settler) followUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
 	work := settlement.FollowUpOf(recorded, about.Endpoint)
 	if work.Task != nil {
 		return s.Send(ctx, *work.Task)

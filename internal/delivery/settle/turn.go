@@ -10,17 +10,10 @@ import (
 	"surehook.example/surehook/internal/store"
 )
 
-// Unnumbered returns the delivery for work before its record is written: its sequence must not move on, because
-// another decision may stand, and the delivery be attempted again.
-func Unnumbered(d hook.Delivery) hook.Delivery {
-	d.Number, d.Place = 0, 0
-	return d
-}
-
-// Ended moves the sequence of a settled delivery on, if that is its head. The end of a replayed delivery
-// moves nothing: its replay is the head.
+// Ended moves the sequence of a delivery on, as recorded, if that is its head and settled. The end of a
+// replayed delivery moves nothing: its replay is the head.
 func (o Orders) Ended(ctx context.Context, d hook.Delivery) error {
-	if d.Turn() == 0 || d.Replayed.Generation != 0 {
+	if d.Turn() == 0 || d.Replayed.Generation != 0 || !d.State.Settled() {
 		return nil
 	}
 	return o.moveOn(ctx, d.Tenant, order.IDOf(d), &d)
@@ -32,7 +25,7 @@ func (o Orders) Tend(ctx context.Context, tenant hook.TenantID, id order.ID) err
 }
 
 // moveOn moves the sequence past all deliveries at its head that ended, and sends the task of the new
-// head. ended is the delivery that ended just now, whose record may not be written yet; nil: any one.
+// head. ended is the delivery that ended just now; nil: any one.
 func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, ended *hook.Delivery) error {
 	err := store.Repeat(ctx, o.Wait, store.Tries, func() error {
 		s, err := o.Store.Sequence(ctx, tenant, id)
