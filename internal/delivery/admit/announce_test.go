@@ -3,6 +3,7 @@ package admit_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -110,5 +111,28 @@ func TestGate_AnnouncesTheFailures(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, a.figures); diff != "" {
 		t.Errorf("figures (-want +got):\n%s", diff)
+	}
+}
+
+// What a stale record has left to announce is no fault of the write that knows better.
+func TestGate_AnAnnouncedTransitionIsNotLeft(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	r := w.record()
+	r.AnnounceAt = w.Clock.Now().Add(time.Minute)
+	if err := w.Store.SaveCircuit(w.T.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	a := &announcements{noticeErr: errBroken}
+	w.announce(a)
+	asked := w.admit(w.query(active(), 0, 5))
+	if err := w.Store.SaveCircuit(w.T.Context(), w.record().Announced(w.Clock.Now())); err != nil {
+		t.Fatal(err)
+	}
+	w.Calls.Before("write circuit", func() { a.noticeErr = nil })
+	failed := slices.Repeat([]admission.Result{{Attempt: stats.Attempt{Class: hook.ClassDNS}}}, 5)
+	if err := w.Gate.Learn(w.Context(), asked, failed); err != nil || w.record().State != circuit.Open {
+		t.Errorf("Learn() = %v, and the circuit is %s; want no error, and an open circuit", err, w.record().State)
 	}
 }

@@ -98,11 +98,11 @@ func (c *claim) listOnce(ctx context.Context, leased int) ([]hook.Delivery, erro
 		c.listed = nil
 		return listed, nil
 	}
-	limit := leased + choice
+	more := choice
 	if len(c.freed) == 0 { // Fill
-		limit = page
+		more = page
 	}
-	return c.list(ctx, limit)
+	return c.list(ctx, leased+more)
 }
 
 // list returns the oldest parked deliveries. After a failed attempt it prefers younger ones,

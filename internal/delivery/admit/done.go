@@ -51,7 +51,7 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 }
 
 // Return takes back what a task held that ended without asking: the slot that its sender claimed, and
-// the share in the queue slot. A failed message comes again, and its task keeps the share.
+// the share in the queue slot. A failed message comes again: its task keeps the share, and asks for a slot anew.
 func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, ended Ended) error {
 	err := g.HandOver(ctx, freedBy(e, []Ended{ended}))
 	if !ended.Failed && queue == hook.QueueSlot {
@@ -82,8 +82,8 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 }
 
 // Learn gives back the shares of an Admission, and reports the results of the attempts, ordered by
-// their end, to the circuit. Without results no attempt was begun: the messages come again, and a
-// probe among them ends its lease.
+// their end, to the circuit. Without results nothing is known about the endpoint: all tasks were moved,
+// parked or cancelled, or come again, and a probe among them ends its lease.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
 	err := g.leaveShares(ctx, a.Next.Record.Tenant, a.GiveBack...)
 	if len(results) == 0 {
@@ -105,10 +105,10 @@ func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admi
 		return nil
 	}
 	window, err := g.count(ctx, a.Next.Record, o.Counts, now)
-	if err != nil {
+	if err != nil && a.NeedsWindow() {
 		return err
 	}
-	return g.changeCircuit(ctx, a, o, window, now)
+	return errors.Join(err, g.changeCircuit(ctx, a, o, window, now))
 }
 
 // changeCircuit writes what the circuit learns from the outcomes, and announces a transition.
@@ -116,6 +116,7 @@ func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admis
 	var untold error
 	before, after, err := g.updateCircuit(ctx, a.Next.Record, func(before admission.Record) admission.Record {
 		after := before.After(a, o, window, now)
+		untold = nil // by an earlier call
 		if after.Generation != before.Generation && !before.AnnounceAt.IsZero() {
 			// The record names the last transition alone, so the one before is told first.
 			untold = g.Notifier.Notify(ctx, before.Announcement())

@@ -94,6 +94,21 @@ func TestFill_ClaimsInParts(t *testing.T) {
 	}
 }
 
+// The oldest deliveries have leases, more than a page of them: the free slots are for the others.
+func TestFill_LooksBehindTheLeased(t *testing.T) {
+	t.Parallel()
+
+	w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = hook.MaxMaxInFlight })
+	w.park(make([]int, 57)...)
+	w.open(hook.MaxMaxInFlight)
+	for i := range 55 {
+		w.lease(i, time.Minute)
+	}
+	if _, err := w.fill(); err != nil || w.sent() != "55 56" {
+		t.Errorf("Fill() = %v, and sent %q; want 55 56", err, w.sent())
+	}
+}
+
 // A claim is a lease with the nonce of its task, until two minutes after the time of the
 // task. The delivery stays as it is.
 func TestFill_ClaimsForTheTask(t *testing.T) {

@@ -24,11 +24,12 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	return err
 }
 
-// Watch runs an attempt of tasks that may start, and watches whether it is late.
-func (p *Permits) Watch(attempt func()) {
+// Watch makes a request of tasks that may start, and watches whether it is late. Slow writes afterwards say
+// nothing about the endpoint.
+func (p *Permits) Watch(request func()) {
 	p.late.begin()
 	defer p.late.running.Add(-1)
-	attempt()
+	request()
 }
 
 // watch returns a watch for late attempts. They only count for a fast endpoint in a queue of batches,

@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -51,6 +52,26 @@ func TestGate_ProbeWithoutARequestGivesItsLeaseBack(t *testing.T) {
 	w.settle(a, hook.ClassDelivered)
 	if r := w.record(); r.State != circuit.Closed {
 		t.Errorf("after the next probe the circuit is %s; want closed", r.State)
+	}
+}
+
+// The answer to a probe counts for the circuit, even if it cannot be written into the statistics.
+func TestGate_AProbeNeedsNoCounts(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.openUntilProbe()
+	a := w.admit(w.query(active(), 10, 1))
+	refused := errors.New("refused")
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "write stats" {
+			return refused
+		}
+		return nil
+	}
+	err := w.Gate.Learn(w.Context(), a, []admission.Result{success})
+	if got := w.record().State; got != circuit.Closed || !errors.Is(err, refused) {
+		t.Errorf("Learn() = %v, and the circuit is %s; want the error, and a closed circuit", err, got)
 	}
 }
 

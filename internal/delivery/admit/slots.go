@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// page is the number of the oldest parked deliveries among which Fill chooses.
+	// page is the number of parked deliveries without a lease among which Fill chooses, the oldest.
 	page = 50
 	// choice is the number of parked deliveries without a lease among which HandOver chooses, at
 	// least. The store reads each of them, so a higher number costs more.

@@ -63,6 +63,7 @@ func (s Snapshot) with(later Snapshot) Snapshot {
 	maps.Copy(s.Endpoints, later.Endpoints)
 	maps.Copy(s.Circuits, later.Circuits)
 	maps.Copy(s.Deliveries, later.Deliveries)
+	maps.Copy(s.Sequences, later.Sequences)
 	maps.Copy(s.Limits, later.Limits)
 	return s
 }

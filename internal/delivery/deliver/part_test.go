@@ -3,6 +3,7 @@ package deliver_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -124,5 +125,25 @@ func TestProcessBatch_APartWithoutTimeReturns(t *testing.T) {
 	}
 	if got := w.States(refs); !strings.HasPrefix(got, "25 delivered") {
 		t.Errorf("states = %s; want 25 delivered", got)
+	}
+}
+
+// A batch that is loaded in parts has the records of each part, whatever their kind.
+func TestSnapshot_With(t *testing.T) {
+	t.Parallel()
+
+	var first, later deliver.Snapshot
+	for _, s := range []*deliver.Snapshot{&first, &later} {
+		for _, field := range reflect.ValueOf(s).Elem().Fields() {
+			field.Set(reflect.MakeMap(field.Type()))
+		}
+	}
+	for _, field := range reflect.ValueOf(&later).Elem().Fields() {
+		field.SetMapIndex(reflect.Zero(field.Type().Key()), reflect.Zero(field.Type().Elem()))
+	}
+	for field, got := range reflect.ValueOf(first.With(later)).Fields() {
+		if got.Len() != 1 {
+			t.Errorf("%s has %d records; want that of the later part", field.Name, got.Len())
+		}
 	}
 }

@@ -96,7 +96,9 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Task.Delivery)
 }
 
-// processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held.
+// processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held. The
+// verdicts stand for the whole group: a circuit that opens afterwards stops no attempt of it. Each delivery
+// is settled by its own outcome, and a circuit of a later generation ignores the outcomes.
 func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 	done := ends{tasks: make([]admit.Ended, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)
@@ -106,7 +108,7 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 		if i < len(rest) {
 			done.run(rest[i], func() (admission.Result, error) { return d.take(ctx, rest[i]) })
 		} else {
-			g.Watch(func() { d.attempt(ctx, requests[i-len(rest)], open, &done) })
+			d.attempt(ctx, g, requests[i-len(rest)], open, &done)
 		}
 		return nil // each job holds its own error
 	})

@@ -52,7 +52,7 @@ const settleTogether = 20
 //
 // After a crash, the tasks that were not settled come again and are sent in a new request,
 // perhaps with other members: the receiver recognises the events by their ids.
-func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opener, done *ends) {
+func (d *Deliverer) attempt(ctx context.Context, g *group, jobs []*job, open attempt.Opener, done *ends) {
 	leader := jobs[max(0, slices.IndexFunc(jobs, func(j *job) bool { return j.verdict.Lease.Key != "" }))]
 	members := make([]*subject, len(jobs))
 	for i, j := range jobs {
@@ -61,7 +61,7 @@ func (d *Deliverer) attempt(ctx context.Context, jobs []*job, open attempt.Opene
 	var made []*attempt.Attempt
 	err := func() (err error) {
 		defer parallel.Recover(&err)
-		made, err = d.Attempts.Make(ctx, members, &leader.subject, open)
+		g.Watch(func() { made, err = d.Attempts.Make(ctx, members, &leader.subject, open) })
 		return err
 	}()
 	if err != nil {

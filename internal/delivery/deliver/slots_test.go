@@ -71,6 +71,44 @@ func TestProcessBatch_CountsLateAttempts(t *testing.T) {
 	}
 }
 
+// Answers in time whose outcomes take long to be written say nothing about the endpoint.
+func TestProcessBatch_SlowWritesAreNotLate(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		w := setup(t)
+		e := w.Endpoint(nil)
+		w.PostMany(e, 10)
+		fired := make(chan struct{})
+		w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+			if call == "write delivery" {
+				<-fired
+			}
+			return nil
+		}
+		d := w.Deliverer()
+		gateOf(d).AfterFunc = func(_ time.Duration, f func()) (stop func() bool) {
+			go func() {
+				defer close(fired)
+				synctest.Wait() // for all writes to begin
+				f()
+			}()
+			return func() bool { return false }
+		}
+		var batch []deliver.Message
+		for _, m := range w.Queue.Receive(hook.QueueLive, 10) {
+			batch = append(batch, deliver.Message{ID: m.ID, Body: m.Body, Queue: hook.QueueLive})
+		}
+		if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 || len(w.Posts) != 10 {
+			t.Errorf("%d messages failed after %d POSTs; want none after 10", len(failed), len(w.Posts))
+		}
+		limits, err := w.Store.Limits(t.Context(), e.ID)
+		if got := w.Circuit(e).Speed; err != nil || limits.Late != 0 || got != admission.Fast {
+			t.Errorf("%d late attempts are counted, and the endpoint is %s, %v; want none and fast", limits.Late, got, err)
+		}
+	})
+}
+
 // The last slot is given back after the gate's decision and before the delivery is parked. The
 // delivery gets the slot at once, before the breaker runs.
 func TestSlots_FillsAfterParking(t *testing.T) {

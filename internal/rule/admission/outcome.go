@@ -64,6 +64,10 @@ func (o *Outcomes) count(r Result) {
 	}
 }
 
+// NeedsWindow reports whether the outcomes are judged by the counts of the last ten minutes: those of a
+// probe and of a test event are not.
+func (a Admission) NeedsWindow() bool { return a.probe == "" && !a.test }
+
 // After returns the record after the outcomes of the admitted attempts.
 func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.Time) Record {
 	if !o.requested && a.probe == "" {
