@@ -22,6 +22,7 @@ import (
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/notify"
+	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/delivery/source"
@@ -89,6 +90,7 @@ type bundle struct {
 	source    *source.Source
 	processes []*deliver.Deliverer // each processes a batch, in turn
 	breaker   *breaker.Breaker
+	replayer  *replay.Replayer
 	names     map[string]queue // by URL and by ARN
 	batch     int              // messages of a batch of the event source
 	unproven  bool             // endpoints are new; otherwise fast
@@ -166,7 +168,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	for range processes {
 		w.processes = append(w.processes, wiring.Deliverer())
 	}
-	w.breaker = wiring.Breaker()
+	w.breaker, w.replayer = wiring.Breaker(), wiring.Replayer()
 	return w
 }
 

@@ -3,6 +3,7 @@ package cost_test
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/proof/cost"
 )
 
@@ -46,6 +48,7 @@ func TestCost(t *testing.T) {
 	single := busy(t, "an event posted alone", 1)
 	unproven := newEndpoints(t)
 	idleKey, waits := inOrder(t, "an event with an ordering key, alone", true), inOrder(t, "an event with an ordering key that waits for its turn", false)
+	blocked := behindABlockedKey(t)
 	singleWorst := healthy(t, "an event posted alone, delivered alone", one, 1, 20)
 	batch := busy(t, "a batch of 100 events", 100)
 	batchWorst := healthy(t, "a batch of 100 events, each delivered alone", one, 100, 100)
@@ -66,7 +69,7 @@ func TestCost(t *testing.T) {
 		s.Parts = true
 	}
 	for _, s := range []*cost.Scenario{
-		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &idleKey, &waits, &failing, &failingOnce, &wordy, &dead, &hour, &twice, &long, &flood,
+		&single, &singleWorst, &batch, &batchWorst, &queue, &queueBatch, &mixed, &mixedBatch, &flaky, &flakyBatch, &together, &fan, &unproven, &idleKey, &waits, &blocked, &failing, &failingOnce, &wordy, &dead, &hour, &twice, &long, &flood,
 	} {
 		s.Account = s.Account.Plus(look, float64(s.Deliveries)/streamBatch)
 	}
@@ -80,7 +83,7 @@ func TestCost(t *testing.T) {
 	report := cost.Report{
 		Scenarios: slices.Concat(
 			[]cost.Scenario{single, singleWorst, batch, batchWorst, queue, queueBatch, mixed, mixedBatch, flaky, flakyBatch, together}, others,
-			[]cost.Scenario{fan, unproven, idleKey, waits, failing, wordy, dead, hour, twice, long, flood}),
+			[]cost.Scenario{fan, unproven, idleKey, waits, blocked, failing, wordy, dead, hour, twice, long, flood}),
 		Idle: idle(t),
 		Keys: opened,
 		Bounds: []cost.Bound{
@@ -93,6 +96,7 @@ func TestCost(t *testing.T) {
 			{What: "write units that an ordering key adds to a delivery, the shared stats aside", Got: idleKey.WriteUnits() - singleWorst.WriteUnits() - idleKey.Units("write stats") + singleWorst.Units("write stats"), Promised: 2, Slack: slack},
 			{What: "messages that it adds", Got: float64(idleKey.Messages)/float64(idleKey.Deliveries) - float64(singleWorst.Messages)/float64(singleWorst.Deliveries), Promised: 1, Slack: slack},
 			{What: "write units that the wait for its turn adds with the key, the shared stats aside", Got: waits.WriteUnits() - singleWorst.WriteUnits() - waits.Units("write stats") + singleWorst.Units("write stats"), Promised: 5, Slack: slack},
+			{What: "the same, of one that waits a day behind a blocked key, with 99 others", Got: blocked.WriteUnits() - batchWorst.WriteUnits() - blocked.Units("write stats") + batchWorst.Units("write stats"), Promised: 5, Slack: slack},
 			{What: "USD per million single posts, without storage", Got: single.USD(), Promised: 4.10, Slack: cent},
 			{What: "USD per million in batches of 100", Got: batch.USD(), Promised: 2.20},
 			{What: "USD per million events through the queue, sent alone", Got: queue.USD(), Promised: 2.90},
@@ -218,6 +222,57 @@ func inOrder(t *testing.T, name string, alone bool) cost.Scenario {
 	w.drain(deliveries)
 	w.wantDelivered(deliveries)
 	return w.scenario(name, "posted and delivered alone", deliveries)
+}
+
+// behindABlockedKey lets the deliveries of a batch wait for a day behind a dead one, which is then discarded.
+func behindABlockedKey(t *testing.T) cost.Scenario {
+	t.Helper()
+
+	w := newBundle(t, one, 1)
+	var id order.ID
+	w.endpoint(func(e *hook.Endpoint) { e.Ordered, id = true, order.ID{Endpoint: e.ID, Key: "cart-7"} })
+	w.key, w.answer = id.Key, answers(http.StatusBadRequest)
+	w.warm()
+	const deliveries = 100
+	w.post(deliveries)
+	w.answer = answers(http.StatusOK)
+	s, err := w.store.Sequence(t.Context(), tenant, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := w.account()
+	var waiting []hook.DeliveryRef
+	for n := s.Head + 1; n <= s.Last; n++ {
+		place, err := w.store.NextPlace(t.Context(), id, n, n)
+		if err != nil || place == nil {
+			t.Fatalf("NextPlace(%d) = %+v, %v", n, place, err)
+		}
+		waiting = append(waiting, place.Delivery)
+	}
+	asked := w.account().Plus(before, -1) // by this test alone
+	later := func(after time.Duration, n int, f func() error) {
+		w.mu.Lock()
+		w.now = w.now.Add(after)
+		w.mu.Unlock()
+		w.invoke(n, breakerAtOnce, func() {
+			if err := f(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	later(10*time.Minute, len(waiting), func() error { return w.breaker.Record(t.Context(), waiting) })
+	const pause = hook.SweepPause + 5*time.Minute
+	for range 24 * time.Hour / pause {
+		later(pause, 1, func() error { return w.breaker.SweepTurns(t.Context()) })
+	}
+	if _, err := w.replayer.Discard(t.Context(), tenant, s.Member.DeliveryID, "", ""); err != nil {
+		t.Fatal(err)
+	}
+	w.drain(deliveries)
+	w.wantDelivered(deliveries)
+	waited := w.scenario("one of 100 with an ordering key that is blocked for a day", "posted in a batch, delivered alone", deliveries)
+	waited.Account = waited.Account.Plus(asked, -1)
+	return waited
 }
 
 func fanOut(t *testing.T) cost.Scenario {

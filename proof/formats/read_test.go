@@ -15,6 +15,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/table"
 	"surehook.example/surehook/proof/porttest"
 )
@@ -200,6 +201,8 @@ func (r *reader) indexes() map[string]any {
 	shown["due circuits"] = r.show(due, err)
 	looks, err := r.DueLooks(r.ctx, now(), 100)
 	shown["due looks"] = r.show(looks, err)
+	turns, err := r.DueSequences(r.ctx, now(), 100)
+	shown["due sequences"] = r.show(ids(turns, func(s order.Sequence) string { return s.Key }), err)
 	attended, err := r.Attended(r.ctx, 100)
 	shown["attended"] = r.show(ids(attended, func(c admission.Record) string { return string(c.Endpoint) }), err)
 	active, err := r.Active(r.ctx, at(45), hook.CircuitCheck{}, 100)

@@ -13,6 +13,7 @@ func orderCases() []storeCase {
 	return []storeCase{
 		{name: "a sequence comes back as its next version", run: sequenceComesBack},
 		{name: "of 20 racing saves of a sequence exactly one wins", run: sequenceRace},
+		{name: "due sequences are listed by their looks", run: dueSequences},
 		{name: "the next place is the first of a range", run: nextPlace},
 		{name: "a place that is stored stays", run: placeStays},
 		{name: "a task of an ordered delivery loads its sequence", run: sequenceLoaded},
@@ -66,6 +67,28 @@ func sequenceRace(t *testing.T, s StoreUnderTest) {
 			t.Errorf("of the saves of version %d, %v won, and %+v is stored; want one", version, won, got)
 		}
 	}
+}
+
+func dueSequences(t *testing.T, s StoreUnderTest) {
+	var all []order.Sequence
+	for _, at := range []time.Duration{0, 3 * time.Minute, time.Minute, 2 * time.Minute} {
+		q := sampleSequence()
+		if at > 0 {
+			q.LookAt = storeEpoch().Add(at)
+		}
+		check(t, s.SaveSequence(t.Context(), q))
+		q.Version++
+		all = append(all, q)
+	}
+	for limit, want := range map[int][]order.Sequence{1: {all[2]}, 10: {all[2], all[3]}} {
+		got, err := s.DueSequences(t.Context(), storeEpoch().Add(2*time.Minute), limit)
+		wantSame(t, "DueSequences()", want, got, err)
+	}
+	idle := all[2]
+	idle.LookAt = time.Time{}
+	check(t, s.SaveSequence(t.Context(), idle))
+	got, err := s.DueSequences(t.Context(), storeEpoch().Add(2*time.Minute), 10)
+	wantSame(t, "DueSequences() without the one that needs no look", []order.Sequence{all[3]}, got, err)
 }
 
 func nextPlace(t *testing.T, s StoreUnderTest) {

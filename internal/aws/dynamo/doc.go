@@ -57,6 +57,7 @@
 //	by_state     circuit#NN           <when>#<endpoint>           circuits with an AttendAt, by time
 //	by_state     look#NN              <when>#<endpoint>           circuits with a LookAt and no AttendAt, by time
 //	by_state     active#<UTC hour>#NN <tenant>#<endpoint>         endpoints with counts in the hour
+//	by_state     turn#NN              <when>#<sequence's key>     sequences with a LookAt, by time
 //	by_state     due#NN               <listed at>#<delivery>      retrying deliveries, by creation, or by the time of a next attempt or sweep an hour and more later
 //	by_state     queued#NN            <listed at>#<delivery>      recorded queued deliveries, by the same times
 //	by_state     untargeted#T#NN      <accepted>#V#0000           events without a target, by time

@@ -299,6 +299,17 @@ const circuitList = "circuit"
 // lookList is the name of the list of circuits with a LookAt and without an AttendAt, by LookAt.
 const lookList = "look"
 
+// turnList is the name of the list of sequences with a LookAt, by that time.
+const turnList = "turn"
+
+// turnRange returns the range key of a sequence in the index by_state; empty without a LookAt.
+func turnRange(s order.Sequence) string {
+	if s.LookAt.IsZero() {
+		return ""
+	}
+	return s.LookAt.UTC().Format(indexTime) + "#" + sequenceKey(s.ID).PK
+}
+
 // circuitShard returns the hash key of a circuit with an AttendAt in the index by_state.
 func circuitShard(id hook.EndpointID) string {
 	return shard(circuitList, hook.ShardOf(id, endpointShards))

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -11,9 +12,13 @@ import (
 	"surehook.example/surehook/internal/rule/order"
 )
 
+// sequenceItem is in the index by_state only while the sequence has a LookAt.
 type sequenceItem struct {
 	key
 	order.Sequence
+
+	StatePK string `stored:"state_pk"` // names.ByStateHash
+	StateSK string `stored:"state_sk"` // names.ByStateRange
 }
 
 type placeItem struct {
@@ -32,9 +37,19 @@ func (s *Store) Sequence(ctx context.Context, tenant hook.TenantID, id order.ID)
 
 // SaveSequence makes one conditional write.
 func (s *Store) SaveSequence(ctx context.Context, q order.Sequence) error {
-	it := sequenceItem{sequenceKey(q.ID), q}
+	it := sequenceItem{key: sequenceKey(q.ID), Sequence: q}
 	it.Version++
+	if !q.LookAt.IsZero() {
+		it.StatePK, it.StateSK = shard(turnList, hook.ShardOf(it.PK, endpointShards)), turnRange(q)
+	}
 	return translate(s.saveNext(ctx, it, q.Version), "save sequence "+q.Key)
+}
+
+// DueSequences queries the 16 shards, and makes a batch read per 100 sequences. limit is cut to 1 to 1000.
+func (s *Store) DueSequences(ctx context.Context, now time.Time, limit int) ([]order.Sequence, error) {
+	sources := shardQueries(turnList, endpointShards, "state_sk < :value", timeBound(now.Add(time.Millisecond)))
+	due, err := pageThrough(ctx, s, sources, min(limit, maxRows), itself[order.Sequence], turnRange)
+	return due, translate(err, "list due sequences")
 }
 
 // PutPlace makes one conditional write.

@@ -9,6 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -64,6 +65,9 @@ type StatsReader interface {
 // task may be lost.
 type Deliveries interface {
 	settle.OrderStore
+	// DueSequences returns the sequences whose LookAt has come by now, the earliest first, at most limit (1 to
+	// 1000). The index may lag a moment.
+	DueSequences(ctx context.Context, now time.Time, limit int) ([]order.Sequence, error)
 	// Parked returns parked deliveries in the target's shards created at or after
 	// since, the oldest first, at most limit; a zero since leaves out none. A page
 	// shorter than limit need not be the end. The index may lag a moment: a delivery

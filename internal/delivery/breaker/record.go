@@ -20,6 +20,9 @@ const recordChunk = 100
 // late or lost. With a record SweepTasks finds the delivery, so it survives the loss of its
 // task. begun are the deliveries of accepted events and of replays, some minutes later.
 //
+// A delivery that waits for its turn gets no record, so that its wait costs nothing: SweepTurns looks after its
+// sequence.
+//
 // A begun delivery may come twice, late and in any order. Record reads the event again, and
 // creates the record only if none exists, so it brings nothing back that has ended. After an
 // error the caller repeats Record, which skips what is recorded by then.
@@ -66,8 +69,11 @@ func (b *Breaker) recordEvent(ctx context.Context, refs []hook.DeliveryRef, reco
 	var faults []error
 	for _, ref := range refs {
 		d, err := settle.Queued(ctx, b.Store, e, ref)
-		made := false
+		waits, made := false, false
 		if err == nil {
+			waits, err = b.orders().Watch(ctx, d)
+		}
+		if err == nil && !waits {
 			made, err = b.saveDelivery(ctx, d)
 		}
 		if made {

@@ -44,14 +44,14 @@ const (
 	maxFirst = 1000
 )
 
-// maxLooks limits the endpoints of one run of Look. With a sweep every 5 minutes, up to 12,000
-// looks an hour are made.
+// maxLooks limits the endpoints of one run of Look, and the sequences of SweepTurns. With a sweep every 5
+// minutes, up to 12,000 looks an hour are made.
 const maxLooks = 1000
 
-// Sweep finds what was lost despite everything else: tasks, and parked deliveries of forgotten
+// Sweep finds what was lost despite everything else: tasks, turns, and parked deliveries of forgotten
 // endpoints.
 func (b *Breaker) Sweep(ctx context.Context) error {
-	return errors.Join(b.SweepTasks(ctx), b.Look(ctx))
+	return errors.Join(b.SweepTasks(ctx), b.SweepTurns(ctx), b.Look(ctx))
 }
 
 // Look looks in the index for parked deliveries of endpoints that the breaker has forgotten,

@@ -18,8 +18,8 @@ import (
 //
 // A sequence moves on in two steps: the write of the new head, and the head's task. After a crash
 // between them the message of the delivery that ended comes again, finds its number in the sequence, and
-// sends the task. Whatever else is lost, Tend finds: a post behind a head that had its turn for long, and
-// the sweep of a delivery that waits, tend the sequence.
+// sends the task. Whatever else is lost, a post finds, behind a head that had its turn for long, and the
+// sweep, which looks after each sequence in which a delivery has waited for some minutes.
 type Orders struct {
 	Store OrderStore
 	Queue TaskQueue
@@ -27,14 +27,8 @@ type Orders struct {
 	Wait  store.Wait // between two tries of a write; nil: by the real clock
 }
 
-// maxPlaces limits the places that are stored at the same time.
-const maxPlaces = 16
-
-// Give gives the deliveries of a sequence the numbers from the returned one on, and stores their places.
-// now: the sequence was idle, so that the first delivery has the turn.
-func (o Orders) Give(ctx context.Context, id order.ID, deliveries []hook.Delivery) (from int64, now bool, err error) {
-	tenant, at := deliveries[0].Tenant, o.Now()
-	sequences := store.Table[order.ID, order.Sequence]{
+func (o Orders) sequences(tenant hook.TenantID) store.Table[order.ID, order.Sequence] {
+	return store.Table[order.ID, order.Sequence]{
 		Name: "the ordering key", Wait: o.Wait,
 		Read: func(ctx context.Context, id order.ID) (order.Sequence, error) {
 			return o.Store.Sequence(ctx, tenant, id)
@@ -45,7 +39,16 @@ func (o Orders) Give(ctx context.Context, id order.ID, deliveries []hook.Deliver
 			return next, err
 		},
 	}
-	_, s, err := sequences.Update(ctx, id, func(s order.Sequence) (order.Sequence, bool, error) {
+}
+
+// maxPlaces limits the places that are stored at the same time.
+const maxPlaces = 16
+
+// Give gives the deliveries of a sequence the numbers from the returned one on, and stores their places.
+// now: the sequence was idle, so that the first delivery has the turn.
+func (o Orders) Give(ctx context.Context, id order.ID, deliveries []hook.Delivery) (from int64, now bool, err error) {
+	at := o.Now()
+	_, s, err := o.sequences(deliveries[0].Tenant).Update(ctx, id, func(s order.Sequence) (order.Sequence, bool, error) {
 		s, from = s.Give(len(deliveries), deliveries[0].Ref(), at)
 		return s, true, nil
 	})
@@ -82,6 +85,30 @@ func (o Orders) Due(ctx context.Context, id order.ID, deliveries []hook.Delivery
 		err = o.Tend(ctx, deliveries[0].Tenant, id)
 	}
 	return due, err
+}
+
+// Watch reports whether the delivery waits for its turn, and if it does, lets the sweep look after its sequence.
+func (o Orders) Watch(ctx context.Context, d hook.Delivery) (waits bool, err error) {
+	if d.Turn() == 0 {
+		return false, nil
+	}
+	_, _, err = o.sequences(d.Tenant).Update(ctx, order.IDOf(d), func(s order.Sequence) (order.Sequence, bool, error) {
+		waits = s.TurnOf(d) == order.Later
+		return s.Watch(d.CreatedAt), waits && s.LookAt.IsZero(), nil
+	})
+	return waits, err
+}
+
+// Look tends the sequence, and sends the task of a head that has had the turn for long, which may be lost.
+func (o Orders) Look(ctx context.Context, s order.Sequence) error {
+	now := o.Now()
+	_, s, err := o.sequences(s.Tenant).Update(ctx, s.ID, func(s order.Sequence) (order.Sequence, bool, error) {
+		return s.Looked(now), !s.LookAt.After(now), nil
+	})
+	if err != nil {
+		return err
+	}
+	return o.moveOn(ctx, s.Tenant, s.ID, nil, s.Late(now))
 }
 
 // AppendDue appends the task of an overdue delivery. If its turn has not come, AppendDue tends the sequence instead,

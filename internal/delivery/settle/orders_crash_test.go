@@ -150,7 +150,7 @@ func TestOrders_SweepKilledAtAnyEffect(t *testing.T) {
 		}
 		w.Clock.Until(w.Clock.Now().Add(20 * time.Minute))
 		kill()
-		_ = w.Breaker().SweepTasks(w.Context())
+		_ = w.Breaker().Sweep(w.Context())
 		w.Crash.Restart()
 		w.tend(refs...)
 		w.want("received", w.received(), "[1 2]")

@@ -161,7 +161,7 @@ func (w *ordered) tend(refs ...hook.DeliveryRef) {
 		if err := b.Record(w.T.Context(), refs); err != nil {
 			w.T.Fatal(err)
 		}
-		if err := b.SweepTasks(w.T.Context()); err != nil {
+		if err := b.Sweep(w.T.Context()); err != nil {
 			w.T.Fatal(err)
 		}
 		w.Now()

@@ -16,17 +16,17 @@ func (o Orders) Ended(ctx context.Context, d hook.Delivery) error {
 	if d.Turn() == 0 || d.Replayed.Generation != 0 || !d.State.Settled() {
 		return nil
 	}
-	return o.moveOn(ctx, d.Tenant, order.IDOf(d), &d)
+	return o.moveOn(ctx, d.Tenant, order.IDOf(d), &d, false)
 }
 
 // Tend moves the sequence on if nobody else does: its head ended, or never was.
 func (o Orders) Tend(ctx context.Context, tenant hook.TenantID, id order.ID) error {
-	return o.moveOn(ctx, tenant, id, nil)
+	return o.moveOn(ctx, tenant, id, nil, false)
 }
 
 // moveOn moves the sequence past all deliveries at its head that ended, and sends the task of the new
-// head. ended is the delivery that ended just now; nil: any one.
-func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, ended *hook.Delivery) error {
+// head; with again even if the head is as before. ended is the delivery that ended just now; nil: any one.
+func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, ended *hook.Delivery, again bool) error {
 	err := store.Repeat(ctx, o.Wait, store.Tries, func() error {
 		s, err := o.Store.Sequence(ctx, tenant, id)
 		if err != nil || s.Version == 0 {
@@ -39,7 +39,7 @@ func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, e
 				return nil
 			}
 		}
-		again := ended != nil && s.MovedBy == by // after a crash: perhaps the task of the head is missing
+		again := again || ended != nil && s.MovedBy == by // after a crash: perhaps the task of the head is missing
 		for moved := false; !s.Idle(); moved = true {
 			d, over, err := o.head(ctx, s, ended)
 			switch {

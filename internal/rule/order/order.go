@@ -51,6 +51,7 @@ type Sequence struct {
 	TurnAt    time.Time        `stored:"turn_at"`   // since when the head has the turn
 	Delivered int64            `stored:"delivered"` // the highest number that was delivered in its turn
 	MovedBy   int64            `stored:"moved_by"`  // the turn of the delivery whose end moved the head last
+	LookAt    time.Time        `stored:"look_at"`   // when the sweep looks after the sequence; zero: not
 	Version   int64            `stored:"version"`   // of the stored record; 0 for no record
 }
 
@@ -66,6 +67,23 @@ type Place struct {
 
 // New returns the sequence without a delivery.
 func New(id ID, tenant hook.TenantID) Sequence { return Sequence{ID: id, Tenant: tenant, Head: 1} }
+
+// lookAfter is how long after a delivery was made the sweep looks after the sequence in which it waits.
+const lookAfter = 15 * time.Minute
+
+// Watch lets the sweep look after the sequence, in which a delivery made at the time waits. Until the sequence is
+// idle, there is one look for all that wait.
+func (s Sequence) Watch(made time.Time) Sequence {
+	s.LookAt = made.Add(lookAfter)
+	return s
+}
+
+// Looked returns the sequence after a look. The next one comes before the retention ends of a head that is closed
+// by then, see Over.
+func (s Sequence) Looked(now time.Time) Sequence {
+	s.LookAt = now.Add(hook.SweepPause)
+	return s
+}
 
 // Idle reports whether no delivery has the turn.
 func (s Sequence) Idle() bool { return s.Head > s.Last }
@@ -141,6 +159,9 @@ func (s Sequence) Advance(head *hook.Delivery, by int64, now time.Time) Sequence
 		s.Delivered = s.Head
 	}
 	s.Head, s.Member, s.MovedBy, s.TurnAt = s.Head+1, hook.DeliveryRef{}, by, now
+	if s.Idle() {
+		s.LookAt = time.Time{}
+	}
 	return s
 }
 

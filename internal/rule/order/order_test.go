@@ -226,3 +226,21 @@ func FuzzSequence(f *testing.F) {
 		}
 	})
 }
+
+func TestWatch(t *testing.T) {
+	t.Parallel()
+
+	s := order.Sequence{Last: 9, Head: 8, Version: 1}.Watch(now)
+	if want := now.Add(15 * time.Minute); !s.LookAt.Equal(want) {
+		t.Errorf("Watch() looks at %s; want %s", s.LookAt, want)
+	}
+	if s = s.Looked(now); !s.LookAt.Equal(now.Add(hook.SweepPause)) {
+		t.Errorf("Looked() looks again at %s; want after %s", s.LookAt, hook.SweepPause)
+	}
+	if s = s.Advance(nil, 1, now); s.LookAt.IsZero() {
+		t.Errorf("Advance() to the last one looks no more")
+	}
+	if s = s.Advance(nil, 1, now); !s.LookAt.IsZero() {
+		t.Errorf("Advance() to an idle sequence looks at %s", s.LookAt)
+	}
+}

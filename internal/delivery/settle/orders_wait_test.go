@@ -1,0 +1,98 @@
+package settle_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/order"
+	"surehook.example/surehook/proof/world"
+)
+
+// TestOrders_ALongWait: those behind a blocked key have no record and no task however long they wait, and come
+// when the head is replayed. The sweep looks after their sequence until it is idle.
+func TestOrders_ALongWait(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	w.refuse["1"] = true
+	refs := w.post("cart", "1", "2", "3")
+	w.Run()
+	for range 12 {
+		w.tend(refs...)
+	}
+	w.want("states", w.States(refs), "1 dead rejected, 2 none")
+	if due, err := w.Store.DueSequences(t.Context(), w.Clock.Now().Add(hook.SweepPause), 10); err != nil || len(due) != 1 {
+		t.Errorf("DueSequences() = %v, %v; want the one of the key", due, err)
+	}
+	delete(w.refuse, "1")
+	if _, err := w.Replayer().Delivery(t.Context(), world.Tenant, refs[0].DeliveryID, replay.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	w.Run()
+	w.want("received", w.received(), "[1 2 3]")
+	if s := w.sequence("cart"); !s.LookAt.IsZero() {
+		t.Errorf("the sequence is %+v; want no further look", s)
+	}
+}
+
+// TestOrders_ALostTurn: the head ends, and its process dies before the sequence moves on, or before the task of the
+// next delivery is sent. No message of the head comes again, and nobody posts.
+func TestOrders_ALostTurn(t *testing.T) {
+	t.Parallel()
+
+	for _, moved := range []bool{false, true} {
+		t.Run(fmt.Sprintf("moved %t", moved), func(t *testing.T) {
+			t.Parallel()
+
+			w := newOrdered(t, world.Deliver, nil)
+			w.change(func(e *hook.Endpoint) { e.Status = hook.StatusPaused })
+			refs := w.post("cart", "1", "2", "3")
+			w.Now()
+			w.change(func(e *hook.Endpoint) { e.Status = hook.StatusActive })
+			d := w.Delivery(refs[0])
+			d.State, d.Reason = hook.StateCancelled, hook.ReasonManual
+			if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
+				t.Fatal(err)
+			}
+			if moved {
+				s := w.sequence("cart")
+				if err := w.Store.SaveSequence(t.Context(), s.Advance(&d, 1, w.Clock.Now())); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.tend(refs...)
+			w.want("received", w.received(), "[2 3]")
+		})
+	}
+}
+
+// TestOrders_AnEmptyNumber: a number whose event was not stored holds up its key for at most 20 minutes, if nobody
+// posts: the stream brings an event within ten, and the sweep comes every five.
+func TestOrders_AnEmptyNumber(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	if _, _, err := w.orders().Give(t.Context(), order.ID{Endpoint: w.endpoint.ID, Key: "cart"}, w.unstored(1)); err != nil {
+		t.Fatal(err)
+	}
+	began := w.Clock.Now()
+	refs := w.post("cart", "1", "2")
+	w.RunFor(10 * time.Minute)
+	if err := w.Breaker().Record(t.Context(), refs); err != nil {
+		t.Fatal(err)
+	}
+	w.RunFor(5*time.Minute + time.Second) // a sweep runs just before
+	for len(w.received()) == 0 && w.Clock.Now().Before(began.Add(time.Hour)) {
+		if err := w.Breaker().Sweep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.RunFor(5 * time.Minute)
+	}
+	w.want("received", w.received(), "[1 2]")
+	if passed := w.Posts[0].At.Sub(began); passed > 20*time.Minute {
+		t.Errorf("the key waited for %s; want 20 minutes at most", passed)
+	}
+}
