@@ -69,7 +69,7 @@
 // The way of a task:
 //
 //   - Subject: a task with the records that it names.
-//   - Step: what happens to a task next: drop, resume, send, settle or attempt.
+//   - Step: what happens to a task next: drop, resume, send, settle, attempt, await (its turn) or join (its sequence anew).
 //   - Group: due tasks of one endpoint that the gate decides on together. (A message group of SQS is something else.)
 //   - Gate: what decides on a group: admit, move, park or cancel each delivery, or let it come again.
 //   - Verdict: the gate's decision on one delivery.

@@ -51,11 +51,11 @@ func mutations() []mutation {
 			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
-			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/admit/claim.go", test: "internal/delivery/admit TestHandOver_ClaimsTheEndedSlots",
+			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/admit/call.go", test: "internal/delivery/admit TestHandOver_ClaimsTheEndedSlots",
 			old: "if width <= len(next.Leases) ||", bug: "if width += len(next.Leases); width == 0 ||",
 		},
 		{
-			rule: "slots are not handed over", file: "internal/delivery/admit/claim.go", row: "limited backlog",
+			rule: "slots are not handed over", file: "internal/delivery/admit/call.go", row: "limited backlog",
 			old: "if width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {", bug: "if width <= len(next.Leases) || len(c.freed) > 0 {",
 		},
 		{
@@ -119,7 +119,7 @@ func mutations() []mutation {
 			old: "at.Sub(now) > maxWait {", bug: "at.Sub(now) > 1000*maxWait {",
 		},
 		{
-			rule: "a claim waits for a far rate slot", file: "internal/delivery/admit/claim.go", test: "internal/delivery/admit TestFill_WaitsForRateSlots",
+			rule: "a claim waits for a far rate slot", file: "internal/delivery/admit/call.go", test: "internal/delivery/admit TestFill_WaitsForRateSlots",
 			old: "\treturn maxSlotWait\n", bug: "\treturn admission.MaxRateWait\n",
 		},
 		{
@@ -159,7 +159,7 @@ func mutations() []mutation {
 			old: "allowed = min(allowed, earlySlots)", bug: "allowed = min(allowed, 100*earlySlots)",
 		},
 		{
-			rule: "the cooldown begins anew in one outage", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_Settled",
+			rule: "the cooldown begins anew in one outage", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_AfterBatch",
 			old: "if !c.OpenedAt.IsZero() {", bug: "if false {",
 		},
 		{
@@ -167,7 +167,7 @@ func mutations() []mutation {
 			old: "\t\treturn 1\n", bug: "\t\treturn 100\n",
 		},
 		{
-			rule: "a row right after an outage has the history of the outage", file: "internal/rule/circuit/threshold.go", test: "internal/rule/circuit TestCircuit_Settled",
+			rule: "a row right after an outage has the history of the outage", file: "internal/rule/circuit/threshold.go", test: "internal/rule/circuit TestCircuit_AfterBatch",
 			old: "if window.OK == 0 || !c.OpenedAt.IsZero() {", bug: "if window.OK == 0 {",
 		},
 	}

@@ -77,7 +77,7 @@ func mutations() []mutation {
 			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
 		},
 		{
-			name: "parked deliveries are never sent in slots", file: "internal/delivery/admit/claim.go", by: []check{checkLate, checkLost},
+			name: "parked deliveries are never sent in slots", file: "internal/delivery/admit/call.go", by: []check{checkLate, checkLost},
 			old: "if width <= len(next.Leases) ||", bug: "if width <= 1000 ||",
 		},
 		{
@@ -378,7 +378,7 @@ func mutations() []mutation {
 			bug: "var kept = make(chan map[hook.EndpointID]*hook.Endpoint, 1)\n\nfunc init() { kept <- make(map[hook.EndpointID]*hook.Endpoint) }\n\nfunc (s Snapshot) capTimeouts() {\n\tfirst := <-kept\n\tfor id, e := range s.Endpoints {\n\t\tif first[id] == nil {\n\t\t\tfirst[id] = e\n\t\t}\n\t\ts.Endpoints[id] = first[id]\n\t}\n\tkept <- first\n",
 		},
 		{
-			name: "a slot is given to deliveries of the current shards only", file: "internal/delivery/admit/claim.go", by: []check{checkLate, checkLost},
+			name: "a slot is given to deliveries of the current shards only", file: "internal/delivery/admit/call.go", by: []check{checkLate, checkLost},
 			old: "c.endpoint.Widest(), since", bug: "c.endpoint.Target(), since",
 		},
 		{

@@ -37,7 +37,7 @@ type Permits struct {
 
 // Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
 func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
-	k := asking{Gate: g, query: q, now: g.Now()}
+	k := question{Gate: g, query: q, now: g.Now()}
 	k.query.MaxShares, k.query.Run = g.Shares, hook.NewNonce()
 	err := store.Repeat(ctx, g.Wait, store.Tries, func() error { return k.try(ctx) })
 	if err != nil {
@@ -48,8 +48,8 @@ func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
 	return p, store.Busy(err, "what the endpoint "+string(q.Record.Endpoint)+" holds")
 }
 
-// asking is one call of Ask.
-type asking struct {
+// question is one call of Ask.
+type question struct {
 	*Gate
 	admission.Admission
 
@@ -61,7 +61,7 @@ type asking struct {
 
 // try reads what the table needs, and writes what it changes. CodeConflict means that somebody
 // else has changed a part of the state, which the next try reads again.
-func (k *asking) try(ctx context.Context) error {
+func (k *question) try(ctx context.Context) error {
 	if k.stale {
 		record, err := k.Store.Circuit(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)
 		if err != nil {
@@ -93,7 +93,7 @@ func (k *asking) try(ctx context.Context) error {
 // write writes the circuit first, so that the breaker misses no delivery that is parked. The query
 // forgets a part before it is written: after a conflict, or a write without an answer, the next try
 // reads it again.
-func (k *asking) write(ctx context.Context) error {
+func (k *question) write(ctx context.Context) error {
 	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.Next
 	if next.Record != k.query.Record {
 		if err := k.Store.SaveCircuit(ctx, next.Record); err != nil {
@@ -128,7 +128,7 @@ func (k *asking) write(ctx context.Context) error {
 
 // giveBack ends the leases of an admission that failed: a write without an answer may have taken
 // them. The messages come again, so the tasks keep their shares. If this fails, the leases expire.
-func (k *asking) giveBack(ctx context.Context) {
+func (k *question) giveBack(ctx context.Context) {
 	for _, v := range k.Verdicts {
 		if v.Lease.Key != "" {
 			_, _ = k.updateLimits(ctx, k.query.Record.Endpoint, func(before admission.Limits) admission.Limits { return before.End(v.Lease) })

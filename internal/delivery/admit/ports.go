@@ -15,6 +15,11 @@ type Store interface {
 	CircuitStore
 	LimitStore
 	Counter
+	ParkedReader
+}
+
+// ParkedReader finds parked deliveries.
+type ParkedReader interface {
 	// Parked returns parked deliveries in the target's shards created at or after since, the
 	// oldest first, at most limit; a zero since leaves out none. A page shorter than limit need
 	// not be the end. The index may lag a moment: a delivery parked just now may be absent, but

@@ -37,7 +37,7 @@ type Slots struct {
 // Fill claims the free slots of the endpoint for parked deliveries, and sends their tasks.
 // parked are deliveries that the index may not list yet. released is the number of tasks sent.
 func (s *Slots) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error) {
-	c := claim{Slots: s, endpoint: e, record: record, parked: parked}
+	c := call{Slots: s, endpoint: e, record: record, parked: parked}
 	return c.run(ctx)
 }
 
@@ -78,14 +78,13 @@ func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 	return f
 }
 
-// heldBy returns the lease of a task that has ended. A moved task keeps its claim, and a busy one
-// comes again.
+// heldBy returns the lease of a task that has ended. A moved task keeps its claim.
 func heldBy(t hook.Task, v admission.Verdict) admission.Held {
 	switch {
-	case v.Decision == admission.Move || v.Decision == admission.Busy:
+	case v.Decision == admission.Move:
 	case v.Lease.Key != "":
 		return v.Lease
-	case t.Slot: // the sender claimed it. A probe needs none: the circuit opened after the claim
+	case t.Slot: // its sender claimed it, and it did not start: for one, the circuit opened in the meantime
 		return admission.Held{Key: admission.LeaseKey(t.Delivery.DeliveryID), Lease: admission.Lease{Nonce: t.Nonce}}
 	}
 	return admission.Held{}
@@ -99,7 +98,7 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 	if len(f.Held) == 0 {
 		return nil
 	}
-	c := claim{Slots: s, freed: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
+	c := call{Slots: s, freed: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
 	if f.Endpoint != nil {
 		c.endpoint = *f.Endpoint
 	}

@@ -135,7 +135,7 @@ func TestRecord_Slots(t *testing.T) {
 
 			e := hook.Endpoint{MaxInFlight: tt.maxInFlight, RatePerSecond: tt.rate}
 			now := start.Add(tt.later)
-			if slots, width := tt.record.Slots(&e, now), tt.record.Width(&e, now); slots != tt.slots || width != tt.width {
+			if slots, width := tt.record.MostSlots(&e, now), tt.record.Width(&e, now); slots != tt.slots || width != tt.width {
 				t.Errorf("Slots(), Width() = %d, %d; want %d, %d", slots, width, tt.slots, tt.width)
 			}
 			if open := tt.record.SlotsNow(tt.limits, tt.width, now); open != tt.open {

@@ -68,11 +68,7 @@ type Deliveries interface {
 	// DueSequences returns the sequences whose LookAt has come by now, the earliest first, at most limit (1 to
 	// 1000). The index may lag a moment.
 	DueSequences(ctx context.Context, now time.Time, limit int) ([]order.Sequence, error)
-	// Parked returns parked deliveries in the target's shards created at or after
-	// since, the oldest first, at most limit; a zero since leaves out none. A page
-	// shorter than limit need not be the end. The index may lag a moment: a delivery
-	// parked just now may be absent, but every returned delivery is parked.
-	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
+	admit.ParkedReader
 	settle.DeliveriesReader
 	// Overdue returns deliveries of all endpoints in the state, retrying or queued, whose OverdueFrom
 	// is before the time and whose ListedAt is at or after from, in the order of ListedAt, at most

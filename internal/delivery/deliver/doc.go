@@ -8,6 +8,8 @@
 //	task --> judge --+-- stale ----------------------------> drop
 //	                  +-- own decision recorded ----------------------------> (b)
 //	                  +-- too early ------------------------> same task, later
+//	                  +-- not its turn ---------------------> its sequence goes on, if nobody else sees to it
+//	                  +-- turn passed ----------------------> another place in its sequence
 //	                  +-- older than max_age ---> dead (a) -----------------> (b)
 //	                  +-- due --> gate --+-- cancel --> cancelled (a) ------> (b)
 //	                                     +-- park ----> parked (a)

@@ -93,7 +93,7 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 	case admission.Admit:
 		return settlement.Step{Do: settlement.Attempt}, nil
 	}
-	return settlement.Step{}, fmt.Errorf("unknown decision %d of the gate for delivery %s", v.Decision, s.Task.Delivery)
+	return settlement.Step{}, fmt.Errorf("unknown decision %q of the gate for delivery %s", v.Decision.String(), s.Task.Delivery)
 }
 
 // processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held. The

@@ -81,12 +81,12 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	case a.probe != "":
 		// Another end than the one that this task wrote: a copy of it asked since, and may be probing.
 		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
-		r.Circuit = r.Probed(circuit.ProbeResult{
+		r.Circuit = r.AfterProbe(circuit.ProbeResult{
 			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive,
 			Unmade: !o.requested, Returns: !o.attempted, Shared: a.sharedProbe || renewed,
 		}, settings, now)
 	default:
-		r.Circuit = r.Settled(o.Results, window, a.Next.Record.Circuit, settings, now)
+		r.Circuit = r.AfterBatch(o.Results, window, a.Next.Record.Circuit, settings, now)
 	}
 	if o.throttled && !a.test {
 		if until := now.Add(o.retryAfter).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
@@ -122,6 +122,6 @@ func (r Record) afterTest(a Admission, o Outcomes, s circuit.Settings, now time.
 		return r
 	}
 	r.ThrottledUntil = time.Time{}
-	r.Circuit = r.Probed(circuit.ProbeResult{Generation: a.Next.Record.Generation, Alive: true}, s, now)
+	r.Circuit = r.AfterProbe(circuit.ProbeResult{Generation: a.Next.Record.Generation, Alive: true}, s, now)
 	return r
 }

@@ -19,7 +19,7 @@ const (
 	Cancel                     // never: the endpoint was deleted
 )
 
-// String returns the decision as logged.
+// String returns the decision in a word.
 func (d Decision) String() string {
 	return hook.Names[Decision]{Admit: "admit", Park: "park", Move: "move", Busy: "busy", Cancel: "cancel"}.Of(d)
 }

@@ -29,9 +29,13 @@ const (
 	maxDrainSlots = 50
 )
 
-// Slots returns the highest number of in-flight slots of the endpoint; 0: an attempt needs no
+// Four numbers of slots, from the endpoint's settings to the present moment: MostSlots bounds any attempt, Width
+// what is parked, Limits.Slots is what the answers have opened since FirstSlots, and SlotsNow is the lowest of
+// them now.
+
+// MostSlots returns the highest number of in-flight slots of the endpoint; 0: an attempt needs no
 // slot.
-func (r *Record) Slots(e *hook.Endpoint, now time.Time) int {
+func (r *Record) MostSlots(e *hook.Endpoint, now time.Time) int {
 	switch {
 	case e.MaxInFlight > 0:
 		return e.MaxInFlight
@@ -47,7 +51,7 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	if e.Coalesce.On() {
 		return 0
 	}
-	slots := r.Slots(e, now)
+	slots := r.MostSlots(e, now)
 	if slots == 0 && e.RatePerSecond > 0 {
 		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
 	}

@@ -6,15 +6,15 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// row is a row of the table. applies returns the verdict about a task, or false.
-type row struct {
+// rule is a row of the table of docs/circuit.md. applies returns the verdict about a task, or false.
+type rule struct {
 	condition string // as in docs/circuit.md
 	applies   func(a *asking, due Due) (Verdict, bool)
 }
 
-// table returns the rows in their order: the first one that applies to a task decides.
-func table() []row {
-	return []row{
+// rules returns the rows in their order: the first one that applies to a task decides.
+func rules() []rule {
+	return []rule{
 		{"endpoint deleted", (*asking).deleted},
 		{"endpoint paused or disabled", (*asking).stopped},
 		{"test event", (*asking).testEvent},
@@ -34,10 +34,10 @@ func table() []row {
 	}
 }
 
-// Conditions returns the conditions of the rows, in their order.
+// Conditions returns the conditions of the rows, in their order. The documents are held against them.
 func Conditions() []string {
 	var all []string
-	for _, r := range table() {
+	for _, r := range rules() {
 		all = append(all, r.condition)
 	}
 	return all
@@ -47,9 +47,9 @@ func Conditions() []string {
 func Ask(q *Query, now time.Time) Admission {
 	a := asking{query: q, before: q.Record, now: now, Admission: Admission{Next: q.State, endpoint: q.Endpoint}}
 	if q.Endpoint != nil {
-		a.needed = q.Record.Slots(q.Endpoint, now)
+		a.needed = q.Record.MostSlots(q.Endpoint, now)
 	}
-	rows := table()
+	rows := rules()
 	for _, due := range q.Due {
 		for _, r := range rows {
 			verdict, ok := r.applies(&a, due)

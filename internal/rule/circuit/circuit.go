@@ -76,15 +76,15 @@ type Counts struct {
 	LastOK, LastFailed int // those of the current minute
 }
 
-// Settled returns the circuit after the results of a batch that was admitted by the given
+// AfterBatch returns the circuit after the results of a batch that was admitted by the given
 // circuit. Results from another generation, or for a circuit that is not closed, change
-// nothing. Results of probes go to Probed.
+// nothing. Results of probes go to AfterProbe.
 //
 // The failures of one batch count each. After the row's first failures were stored, a further
 // failure counts only if its attempt was admitted afterwards. Attempts of several batches that
 // were in flight together say no more than one of them: several may be of an event type that
 // always fails, while others succeed.
-func (c Circuit) Settled(r Results, window Counts, admitted Circuit, s Settings, now time.Time) Circuit {
+func (c Circuit) AfterBatch(r Results, window Counts, admitted Circuit, s Settings, now time.Time) Circuit {
 	if c.State != Closed || c.Generation != admitted.Generation {
 		return c
 	}
@@ -143,7 +143,7 @@ type ProbeResult struct {
 	Shared     bool // a copy of the task may be probing, too
 }
 
-// Probed returns the circuit after a probe. A success closes the circuit even if the lease is
+// AfterProbe returns the circuit after a probe. A success closes the circuit even if the lease is
 // lost, because the endpoint answered during this outage. A failure without the lease changes
 // nothing: the current holder decides. If the lease is shared, the next probe waits for its
 // end. Results from another generation change nothing.
@@ -152,7 +152,7 @@ type ProbeResult struct {
 // cooldown stays. A shared lease stays, too, because the copy may be making its request. If the
 // task comes again, it stays the holder of a lease that is over, so that the task is no copy of
 // itself when it returns.
-func (c Circuit) Probed(r ProbeResult, s Settings, now time.Time) Circuit {
+func (c Circuit) AfterProbe(r ProbeResult, s Settings, now time.Time) Circuit {
 	switch {
 	case c.State == Closed || c.Generation != r.Generation:
 		return c

@@ -53,7 +53,7 @@ func halfOpen() circuit.Circuit {
 	return c
 }
 
-func TestCircuit_Settled(t *testing.T) {
+func TestCircuit_AfterBatch(t *testing.T) {
 	t.Parallel()
 
 	fragile, every := settings, settings
@@ -150,9 +150,9 @@ func TestCircuit_Settled(t *testing.T) {
 			t.Parallel()
 
 			admitted := circuit.Circuit{State: circuit.Closed, Generation: tt.gen, Version: tt.from.Version - tt.earlier}
-			got := tt.from.Settled(tt.results, tt.window, admitted, tt.settings, start)
+			got := tt.from.AfterBatch(tt.results, tt.window, admitted, tt.settings, start)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("Settled(%+v, %+v) differs (-want +got):\n%s", tt.results, tt.window, diff)
+				t.Errorf("AfterBatch(%+v, %+v) differs (-want +got):\n%s", tt.results, tt.window, diff)
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func TestCircuit_SlotsFailTogether(t *testing.T) {
 		c := circuit.New()
 		before := c
 		settle := func(admitted circuit.Circuit, r circuit.Results) {
-			if next := c.Settled(r, circuit.Counts{OK: 1000, Failed: 10}, admitted, settings, start); next != c {
+			if next := c.AfterBatch(r, circuit.Counts{OK: 1000, Failed: 10}, admitted, settings, start); next != c {
 				c = next
 				c.Version++
 			}
@@ -221,7 +221,7 @@ func TestCircuit_Row(t *testing.T) {
 		s.Failures = tt.failures
 		from := closed(0)
 		window := circuit.Counts{OK: tt.ok, Failed: tt.failed + 1}
-		got := from.Settled(circuit.Results{Failed: 1}, window, from, s, start).Row
+		got := from.AfterBatch(circuit.Results{Failed: 1}, window, from, s, start).Row
 		if got != tt.want {
 			t.Errorf("after %d successes and %d failures a row of %d opens (configured: %d); want %d", tt.ok, tt.failed, got, tt.failures, tt.want)
 		}
@@ -246,7 +246,7 @@ func TestCircuit_Document(t *testing.T) {
 		attempts, _ := strconv.Atoi(example[2])
 		sheds := func(failed int) bool {
 			r := circuit.Results{Failed: 1, Alive: true, Trailing: 1}
-			return closed(0).Settled(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).Sheds(start) > 0
+			return closed(0).AfterBatch(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).Sheds(start) > 0
 		}
 		if sheds(failed-1) || !sheds(failed) {
 			t.Errorf("%s: first attempts wait: %t, and with one failure less: %t; want only the first", example[0], sheds(failed), sheds(failed-1))
@@ -292,7 +292,7 @@ func TestCircuit_Probe(t *testing.T) {
 	}
 }
 
-func TestCircuit_Probed(t *testing.T) {
+func TestCircuit_AfterProbe(t *testing.T) {
 	t.Parallel()
 
 	now := start.Add(30 * time.Second)
@@ -378,10 +378,10 @@ func TestCircuit_Probed(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if diff := cmp.Diff(tt.want, tt.from.Probed(circuit.ProbeResult{
+			if diff := cmp.Diff(tt.want, tt.from.AfterProbe(circuit.ProbeResult{
 				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Unmade: tt.unmade, Returns: tt.returns, Shared: tt.shared,
 			}, settings, now)); diff != "" {
-				t.Errorf("Probed(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
+				t.Errorf("AfterProbe(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
 			}
 		})
 	}
@@ -470,7 +470,7 @@ func TestCircuit_EarlyProbes(t *testing.T) {
 		if !ok {
 			t.Fatalf("no probe after %s", now.Sub(start))
 		}
-		c = probed.Probed(circuit.ProbeResult{Holder: "dlv_a", Generation: c.Generation}, settings, now)
+		c = probed.AfterProbe(circuit.ProbeResult{Holder: "dlv_a", Generation: c.Generation}, settings, now)
 	}
 	if c.Cooldown > 15*time.Second {
 		t.Errorf("after 20 probes in %s the cooldown is %s; want at most 15 s", now.Sub(start), c.Cooldown)
@@ -503,7 +503,7 @@ func TestCircuit_NoProbeBesideACopy(t *testing.T) {
 	t.Parallel()
 
 	now, until := start.Add(time.Second), halfOpen().LeaseUntil
-	failed := halfOpen().Probed(circuit.ProbeResult{Holder: "dlv_a", Generation: halfOpen().Generation, Shared: true}, settings, now)
+	failed := halfOpen().AfterProbe(circuit.ProbeResult{Holder: "dlv_a", Generation: halfOpen().Generation, Shared: true}, settings, now)
 	for name, c := range map[string]circuit.Circuit{"mended": failed.Mended(false, now), "opened by hand": failed.Trip(settings, now)} {
 		if _, ok := c.Probe("another", until.Add(-1)); ok {
 			t.Errorf("%s: a probe before the end of the shared lease: %+v", name, c)
@@ -528,25 +528,25 @@ func FuzzCircuit(f *testing.F) {
 			holder := holders[int(op/16)%len(holders)]
 			switch op % 10 {
 			case 0:
-				c = c.Settled(circuit.Results{Failed: 1}, circuit.Counts{Failed: 1}, c, settings, now)
+				c = c.AfterBatch(circuit.Results{Failed: 1}, circuit.Counts{Failed: 1}, c, settings, now)
 			case 1:
-				c = c.Settled(circuit.Results{Alive: true}, circuit.Counts{OK: 1}, c, settings, now)
+				c = c.AfterBatch(circuit.Results{Alive: true}, circuit.Counts{OK: 1}, c, settings, now)
 			case 2:
 				var ok bool
 				if c, ok = c.Probe(holder, now); ok && before.State == circuit.HalfOpen && before.Holder != holder && now.Before(before.LeaseUntil) {
 					t.Fatalf("op %d: %s probes while %s holds the lease until %v", i, holder, before.Holder, before.LeaseUntil)
 				}
 			case 3:
-				c = c.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Shared: op%20 == 3}, settings, now)
+				c = c.AfterProbe(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Shared: op%20 == 3}, settings, now)
 			case 4:
-				c = c.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Alive: true}, settings, now)
+				c = c.AfterProbe(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Alive: true}, settings, now)
 			case 5:
 				c = c.Trip(settings, now)
 			case 6:
 				c = c.Reset(now)
 			case 7:
-				late := c.Settled(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, circuit.Circuit{State: circuit.Closed, Generation: c.Generation - 1}, settings, now)
-				if late = late.Probed(circuit.ProbeResult{Holder: holder, Generation: c.Generation - 1, Alive: op%20 == 7}, settings, now); late != c {
+				late := c.AfterBatch(circuit.Results{Failed: 99}, circuit.Counts{Failed: 99}, circuit.Circuit{State: circuit.Closed, Generation: c.Generation - 1}, settings, now)
+				if late = late.AfterProbe(circuit.ProbeResult{Holder: holder, Generation: c.Generation - 1, Alive: op%20 == 7}, settings, now); late != c {
 					t.Fatalf("op %d: a late result changed %+v to %+v", i, c, late)
 				}
 			case 8:

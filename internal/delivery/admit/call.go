@@ -14,8 +14,8 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// claim is one call of Fill or HandOver.
-type claim struct {
+// call is one call of Fill or HandOver.
+type call struct {
 	*Slots
 
 	endpoint hook.Endpoint
@@ -33,7 +33,7 @@ type claim struct {
 }
 
 // run writes the claims, and then sends their tasks.
-func (c *claim) run(ctx context.Context) (released int, err error) {
+func (c *call) run(ctx context.Context) (released int, err error) {
 	table := c.limits()
 	if c.read == nil {
 		read, err := table.Read(ctx, c.record.Endpoint)
@@ -58,7 +58,7 @@ func (c *claim) run(ctx context.Context) (released int, err error) {
 
 // choose returns the limits without the freed leases and with the answers, and in the slots that are
 // free then, claims for parked deliveries.
-func (c *claim) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
+func (c *call) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
 	next = before.Live(now).End(c.freed...)
 	for _, answer := range c.answers {
 		next = next.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
@@ -76,7 +76,7 @@ func (c *claim) choose(ctx context.Context, before admission.Limits, now time.Ti
 }
 
 // width returns through how many slots parked deliveries may be sent now, by the limits.
-func (c *claim) width(l admission.Limits, now time.Time) int {
+func (c *call) width(l admission.Limits, now time.Time) int {
 	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
 		return 0
 	}
@@ -84,8 +84,8 @@ func (c *claim) width(l admission.Limits, now time.Time) int {
 }
 
 // maxWait returns how long a claim may wait for a rate slot.
-func (c *claim) maxWait(now time.Time) time.Duration {
-	if c.record.Slots(&c.endpoint, now) == 0 {
+func (c *call) maxWait(now time.Time) time.Duration {
+	if c.record.MostSlots(&c.endpoint, now) == 0 {
 		return admission.MaxRateWait
 	}
 	return maxSlotWait
@@ -93,7 +93,7 @@ func (c *claim) maxWait(now time.Time) time.Duration {
 
 // listOnce returns the prefetched list of parked deliveries the first time, and then reads a
 // new one.
-func (c *claim) listOnce(ctx context.Context, leased int) ([]hook.Delivery, error) {
+func (c *call) listOnce(ctx context.Context, leased int) ([]hook.Delivery, error) {
 	if listed := c.listed; listed != nil {
 		c.listed = nil
 		return listed, nil
@@ -108,7 +108,7 @@ func (c *claim) listOnce(ctx context.Context, leased int) ([]hook.Delivery, erro
 // list returns the oldest parked deliveries. After a failed attempt it prefers younger ones,
 // from halfway between the creation of the failed delivery and now: so a burst of deliveries
 // that always fail gets at most every second attempt of a slot.
-func (c *claim) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
+func (c *call) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
 	if c.failed {
 		younger, err := c.parkedSince(ctx, c.last.Add(c.Now().Sub(c.last)/2), limit)
 		if err != nil || len(younger) > 0 {
@@ -118,7 +118,7 @@ func (c *claim) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
 	return c.parkedSince(ctx, time.Time{}, limit)
 }
 
-func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
+func (c *call) parkedSince(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
 	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), since, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
@@ -129,7 +129,7 @@ func (c *claim) parkedSince(ctx context.Context, since time.Time, limit int) ([]
 // send sends the tasks of the claims to the queue overflow, because the shares in the queue slot
 // are for deliveries that have not waited. If the queue refuses a task, its lease expires and
 // the delivery stays parked.
-func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released int, err error) {
+func (c *call) send(ctx context.Context, chosen []admission.Claim) (released int, err error) {
 	now := c.Now()
 	due := func(claim admission.Claim) time.Time { // rounded up to whole seconds from now, the unit of the queue
 		return now.Add((max(0, claim.At.Sub(now)) + time.Second - 1).Truncate(time.Second))
@@ -155,7 +155,7 @@ func (c *claim) send(ctx context.Context, chosen []admission.Claim) (released in
 
 // prefetch reads the endpoint's circuit and limits, and the oldest parked deliveries if some
 // are known to wait, all at the same time, because a parked delivery waits for this hand-over.
-func (c *claim) prefetch(ctx context.Context, f Freed) error {
+func (c *call) prefetch(ctx context.Context, f Freed) error {
 	group, groupCtx := errgroup.WithContext(ctx)
 	if f.InFlight > 0 {
 		group.Go(func() (err error) {
