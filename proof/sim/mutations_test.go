@@ -20,7 +20,7 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "deliver follows up before the write of the decision", file: "internal/rule/settlement/decision.go", by: []check{checkOrder},
-			old: "return Plan{Order: WriteFirst,", bug: "return Plan{Order: FollowFirst,",
+			old: "return Plan{Course: WriteFirst,", bug: "return Plan{Course: FollowFirst,",
 		},
 		{
 			name: "a message of the events queue is deleted although its event is not stored", file: "internal/delivery/source/source.go", by: []check{checkAccepted},
@@ -293,7 +293,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "internal/delivery/settle/settler.go", by: []check{checkWrites},
-			old: "plan = decision.On(about, newest)", bug: "if next := decision.On(about, newest); next.Order != plan.Order {\n\t\t\t\tplan = next\n\t\t\t}",
+			old: "plan = decision.On(about, newest)", bug: "if next := decision.On(about, newest); next.Order != plan.Course {\n\t\t\t\tplan = next\n\t\t\t}",
 		},
 		{
 			name: "every message of a job continues the job", file: "internal/delivery/replay/chain.go", by: []check{checkMessages},

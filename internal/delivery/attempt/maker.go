@@ -68,7 +68,7 @@ func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hoo
 	if content == s.Event {
 		if s.Delivery.Number > 0 {
 			content = new(*content)
-			content.Ordering = s.Order.Ordering(*s.Delivery)
+			content.Ordering = s.Sequence.Ordering(*s.Delivery)
 		}
 		var err error
 		shaped, err = m.Shaper.Shape(ctx.Done(), s.Endpoint, content)

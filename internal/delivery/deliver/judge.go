@@ -63,9 +63,9 @@ func (j *job) order(snapshot *Snapshot) {
 		return
 	}
 	d := j.Delivery.InOrder(*j.Event)
-	j.Order = snapshot.Sequences[order.IDOf(d)]
-	if j.Order.TurnOf(d) == order.Now && !d.State.Settled() {
-		d = j.Order.Begin(d)
+	j.Sequence = snapshot.Sequences[order.IDOf(d)]
+	if j.Sequence.TurnOf(d) == order.Now && !d.State.Settled() {
+		d = j.Sequence.Begin(d)
 	}
 	j.Delivery = &d
 }

@@ -59,7 +59,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		fault    error     // of a follow-up before the write
 	)
 	err := repeat(ctx, s.Wait, tries, func() error {
-		switch plan.Order {
+		switch plan.Course {
 		case settlement.FollowOnly, settlement.Stand:
 			return nil
 		case settlement.FollowFirst:
@@ -75,7 +75,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		}
 		return err
 	})
-	own := saved || plan.Order == settlement.FollowOnly
+	own := saved || plan.Course == settlement.FollowOnly
 	done := Written{Record: plan.Record, Own: own, Made: saved || plan.Made}
 	if done.Made && !decision.HasAttempt() && done.Record.State == hook.StateDead {
 		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts

@@ -40,13 +40,13 @@ func Erased(now time.Time) Decision { return Decision{erase: true, at: now} }
 // request is repeated.
 func (d Decision) HasAttempt() bool { return d.outcome != nil }
 
-// Order says what to do with a plan, and in which order.
-type Order uint8
+// Course says what to do with a plan, and in which order.
+type Course uint8
 
-// The orders.
+// The courses.
 const (
 	// WriteFirst writes the record (a) and then follows up (b).
-	WriteFirst Order = iota + 1
+	WriteFirst Course = iota + 1
 	// FollowFirst follows up (b) before the write (a), when the decision replaces the record of
 	// another task.
 	//
@@ -64,7 +64,7 @@ const (
 
 // Plan is what a decision does to a record.
 type Plan struct {
-	Order   Order
+	Course  Course
 	Record  *hook.Delivery // to write; with FollowOnly and Stand: the current record
 	Attempt *hook.Attempt  // to record with it; nil: none
 	// Undone is when the delivery died, if a success replaces that death; zero otherwise.
@@ -93,13 +93,13 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	// have parked the delivery, and that process may have deleted the message. This happens only
 	// after a conflict, because Judge drops such a task.
 	case !decided && s.Task.Parks >= current.Parks:
-		return Plan{Order: WriteFirst, Record: next, Attempt: attempt}
+		return Plan{Course: WriteFirst, Record: next, Attempt: attempt}
 
 	// Two tasks made the same attempt. A 2xx replaces a failure that the other one recorded, even
 	// after further attempts or if the delivery is already dead. No other outcome does. A delivery
 	// that somebody cancelled, discarded or replayed stays as it is.
 	case d.HasAttempt() && decided && next.State == hook.StateDelivered && (died || !current.State.Settled()):
-		p := Plan{Order: FollowFirst, Record: next, Attempt: attempt}
+		p := Plan{Course: FollowFirst, Record: next, Attempt: attempt}
 		if recorded {
 			next.Attempts, p.Attempt = current.Attempts, nil // the recorded attempt stays
 		}
@@ -110,7 +110,7 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 
 	// The delivery was parked during the attempt, which is its last.
 	case d.HasAttempt() && !decided && next.State != hook.StateRetrying:
-		return Plan{Order: FollowFirst, Record: next, Attempt: attempt}
+		return Plan{Course: FollowFirst, Record: next, Attempt: attempt}
 
 	// It was parked during the attempt, which failed. The next task must not be sent before the
 	// write, because it could arrive first and be dropped. So the attempt is recorded, the delivery
@@ -119,13 +119,13 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	case d.HasAttempt() && !decided && current.State == hook.StateParked:
 		next.State, next.Reason, next.NextAttemptAt = current.State, current.Reason, time.Time{}
 		attempt.NextAttemptAt = time.Time{}
-		return Plan{Order: FollowFirst, Record: next, Attempt: attempt}
+		return Plan{Course: FollowFirst, Record: next, Attempt: attempt}
 
 	// The response to the write was lost, or a copy of the task made the decision.
 	case decided && own:
-		return Plan{Order: FollowOnly, Record: current, Made: same(current, next)}
+		return Plan{Course: FollowOnly, Record: current, Made: same(current, next)}
 	}
-	return Plan{Order: Stand, Record: current}
+	return Plan{Course: Stand, Record: current}
 }
 
 // same reports whether the record shows the decision that this process made.

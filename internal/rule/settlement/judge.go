@@ -15,7 +15,7 @@ type Subject struct {
 	Event    *hook.Event
 	Endpoint *hook.Endpoint // nil: deleted
 	Delivery *hook.Delivery // as read before the attempt
-	Order    order.Sequence // of a delivery with a number
+	Sequence order.Sequence // of a delivery with a number
 }
 
 // Step is what happens to a task next.
@@ -60,7 +60,7 @@ const earlyTolerance = time.Second
 // release sends its task before it ends the park. No other write changes Parks.
 func Judge(s *Subject, now time.Time) Step {
 	t, d := s.Task, s.Delivery
-	own, turn := d.Task == t.Nonce, s.Order.TurnOf(*d)
+	own, turn := d.Task == t.Nonce, s.Sequence.TurnOf(*d)
 	switch {
 	case t.Attempt == d.Attempts && own,
 		d.State.Settled() && own: // expired or cancelled without an attempt

@@ -90,7 +90,7 @@ func TestJudge(t *testing.T) {
 
 // written is the part of a plan that the tables compare.
 type written struct {
-	Order   settlement.Order
+	Course  settlement.Course
 	State   hook.State
 	Reason  hook.Reason
 	Task    string
@@ -117,69 +117,69 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 		want     written
 	}{
 		// Nobody else wrote.
-		{name: "a success of the first attempt has no record of the attempt", decision: ok, want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a success of the first attempt has no record of the attempt", decision: ok, want: written{Course: settlement.WriteFirst, State: hook.StateDelivered, Task: "own"}},
 		{
 			name: "a success of a later attempt", decision: ok, edit: func(s *settlement.Subject) { s.Task.Attempt, s.Delivery.Attempts = 2, 1 },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDelivered, Task: "own", Attempt: true},
+			want: written{Course: settlement.WriteFirst, State: hook.StateDelivered, Task: "own", Attempt: true},
 		},
-		{name: "a failure", decision: failed, want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true}},
+		{name: "a failure", decision: failed, want: written{Course: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true}},
 		{
 			name: "the last failure", decision: failed, edit: func(s *settlement.Subject) { s.Task.Attempt, s.Delivery.Attempts = 2, 1 },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Task: "own", Attempt: true},
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Task: "own", Attempt: true},
 		},
 		{
 			name: "a failure whose retry would come after max_age", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own", Attempt: true},
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own", Attempt: true},
 		},
 		{
 			name: "a wait beyond max_age that the endpoint asked for", decision: busy, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Minute },
-			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true},
+			want: written{Course: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true},
 		},
-		{name: "a refusal", decision: refused, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true}},
+		{name: "a refusal", decision: refused, want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true}},
 		{
 			name: "a refusal in retry_on", decision: refused, edit: func(s *settlement.Subject) { s.Endpoint.RetryOn = []int{404} },
-			want: written{Order: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true},
+			want: written{Course: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true},
 		},
 		{
 			name: "a failure in give_up_on", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.GiveUpOn = []int{503} },
-			want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true},
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true},
 		},
-		{name: "410 Gone", decision: gone, want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Task: "own", Attempt: true}},
-		{name: "a park", decision: park, want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"}},
+		{name: "410 Gone", decision: gone, want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Task: "own", Attempt: true}},
+		{name: "a park", decision: park, want: written{Course: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"}},
 		{
 			name: "a park of a delivery that is parked already", decision: park, edit: newest(hook.StateParked, 0, "other"),
-			want: written{Order: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"},
+			want: written{Course: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"},
 		},
-		{name: "an expiry", decision: settlement.Expired(now), want: written{Order: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own"}},
-		{name: "an erasure", decision: settlement.Erased(now), want: written{Order: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Task: "own"}},
+		{name: "an expiry", decision: settlement.Expired(now), want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own"}},
+		{name: "an erasure", decision: settlement.Erased(now), want: written{Course: settlement.WriteFirst, State: hook.StateCancelled, Reason: hook.ReasonErased, Task: "own"}},
 
 		// The record shows the task's own decision: the response was lost, or a copy of the task wrote it.
-		{name: "its own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
-		{name: "its own success over the failures of further attempts", decision: ok, edit: newest(hook.StateDelivered, 2, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
-		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowOnly, State: hook.StateRetrying, Task: "own"}},
+		{name: "its own success", decision: ok, edit: newest(hook.StateDelivered, 1, "own"), want: written{Course: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
+		{name: "its own success over the failures of further attempts", decision: ok, edit: newest(hook.StateDelivered, 2, "own"), want: written{Course: settlement.FollowOnly, State: hook.StateDelivered, Task: "own", Made: true}},
+		{name: "the failure of a copy", decision: refused, edit: newest(hook.StateRetrying, 1, "own"), want: written{Course: settlement.FollowOnly, State: hook.StateRetrying, Task: "own"}},
 		{
 			name: "its own park", decision: park, edit: func(s *settlement.Subject) { newest(hook.StateParked, 0, "own")(s); s.Delivery.Parks = 1 },
-			want: written{Order: settlement.FollowOnly, State: hook.StateParked, Task: "own", Made: true},
+			want: written{Course: settlement.FollowOnly, State: hook.StateParked, Task: "own", Made: true},
 		},
 
 		// Another task recorded the attempt or made another decision.
-		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
-		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
-		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
-		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
+		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
+		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
 		{name: "a success over a replayed death", decision: ok, edit: func(s *settlement.Subject) {
 			newest(hook.StateDead, 1, "other")(s)
 			s.Delivery.Replayed.Generation = 2
-		}, want: written{Order: settlement.Stand, State: hook.StateDead, Task: "other"}},
-		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Order: settlement.Stand, State: hook.StateCancelled, Task: "other"}},
-		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
-		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Order: settlement.Stand, State: hook.StateDead, Task: "other"}},
+		}, want: written{Course: settlement.Stand, State: hook.StateDead, Task: "other"}},
+		{name: "a success over a cancellation", decision: ok, edit: newest(hook.StateCancelled, 0, "other"), want: written{Course: settlement.Stand, State: hook.StateCancelled, Task: "other"}},
+		{name: "a failure over a failure", decision: failed, edit: newest(hook.StateRetrying, 1, "other"), want: written{Course: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
+		{name: "a park over a death", decision: park, edit: newest(hook.StateDead, 1, "other"), want: written{Course: settlement.Stand, State: hook.StateDead, Task: "other"}},
 
 		// The delivery was parked after the task was made.
-		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
-		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Order: settlement.FollowFirst, State: hook.StateParked, Task: "own", Attempt: true}},
-		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Order: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
-		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Order: settlement.Stand, State: hook.StateParked, Task: "other"}},
+		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
+		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Course: settlement.FollowFirst, State: hook.StateParked, Task: "own", Attempt: true}},
+		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Course: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
+		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Course: settlement.Stand, State: hook.StateParked, Task: "other"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 			before := *s.Delivery
 			plan := tt.decision.On(s, s.Delivery)
 			got := written{
-				Order: plan.Order, State: plan.Record.State, Reason: plan.Record.Reason, Task: plan.Record.Task,
+				Course: plan.Course, State: plan.Record.State, Reason: plan.Record.Reason, Task: plan.Record.Task,
 				Next: plan.Record.NextAttemptAt, Attempt: plan.Attempt != nil, Made: plan.Made, Undone: plan.Undone,
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -280,7 +280,7 @@ func TestDecision_On_countsAStaleConnectionOnce(t *testing.T) {
 			for i := range tt.outcomes {
 				s.Task.Attempt = i + 1
 				plan := settlement.Attempted(&tt.outcomes[i], now, now).On(s, s.Delivery)
-				if plan.Order != settlement.WriteFirst || plan.Attempt.Number != i+1 {
+				if plan.Course != settlement.WriteFirst || plan.Attempt.Number != i+1 {
 					t.Fatalf("attempt %d is not recorded: %+v", i+1, plan)
 				}
 				s.Delivery = plan.Record
