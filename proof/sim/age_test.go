@@ -11,14 +11,22 @@ import (
 	"surehook.example/surehook/proof/world"
 )
 
-// lateLife is the duration of a run's second part.
-const lateLife = 40 * time.Minute
+// lateLife is the duration of a run's second part. With an order, it begins before the last hour of the records, in
+// which the sweep brings each delivery that waits to its end.
+func (w *simulation) lateLife() time.Duration {
+	if w.ordered {
+		return 40*time.Minute + closing
+	}
+	return 40 * time.Minute
+}
+
+const closing = 80 * time.Minute
 
 // age begins the second part of the run, around the expiry time of the records: the
 // table removes events and deliveries in any order, each soon or much later. Clients
 // repeat posts, and operators replay. false: the run has no second part.
 func (w *simulation) age() bool {
-	if w.restores || w.ordered || w.broken != "" || len(w.posted) == 0 || len(w.posted) > 500 || !w.chance(0.25) {
+	if w.restores || w.broken != "" || len(w.posted) == 0 || len(w.posted) > 500 || !w.chance(0.25) {
 		return false
 	}
 	retention := world.Retention
@@ -26,21 +34,24 @@ func (w *simulation) age() bool {
 		retention = hook.MinRetention
 	}
 	w.now = start.Add(retention - 10*time.Minute)
+	if w.ordered {
+		w.now = w.now.Add(-closing)
+	}
 	w.quietAt, w.redriven = w.now, w.now
 	w.note("the records expire")
 	w.count("runs with an expiry")
 	for range 4 + w.rng.IntN(8) {
-		w.plan.add(w.now.Add(w.within(lateLife)), w.postAgain)
-		w.plan.add(w.now.Add(w.within(lateLife)), func() {
+		w.plan.add(w.now.Add(w.within(w.lateLife())), w.postAgain)
+		w.plan.add(w.now.Add(w.within(w.lateLife())), func() {
 			if d, tenant, ok := w.someDelivery(); ok {
 				w.operateDelivery(14+w.rng.IntN(6), d.DeliveryID, tenant)
 			}
 		})
 	}
-	w.plan.add(w.now.Add(w.within(lateLife)), w.redriveLetters)
-	w.plan.add(w.now.Add(lateLife+time.Minute), w.redriveUndeliverable)
+	w.plan.add(w.now.Add(w.within(w.lateLife())), w.redriveLetters)
+	w.plan.add(w.now.Add(w.lateLife()+time.Minute), w.redriveUndeliverable)
 	w.late = pick(w, 0.01, 0.1, 0.7)
-	for at := w.now; at.Before(w.now.Add(lateLife)); at = at.Add(20 * time.Second) {
+	for at := w.now; at.Before(w.now.Add(w.lateLife())); at = at.Add(20 * time.Second) {
 		w.plan.add(at, w.removeExpired)
 	}
 	w.functions()

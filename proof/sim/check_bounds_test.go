@@ -41,7 +41,7 @@ func (b *bill) charge(c *call) {
 //
 // A claim is the first task of its own: a parked delivery has an in-flight slot.
 func (w *simulation) checkMessages(p *process, t hook.Task) {
-	if p.claims(t) {
+	if p.claims(t) || w.boundless(t.Delivery) {
 		return
 	}
 	received := p.received(t.Delivery)
@@ -116,14 +116,14 @@ func (w *simulation) sawWrite(p *process, old, d hook.Delivery) {
 	}
 	w.writes[ref] = append(w.writes[ref], w.now)
 	same := d.Erased == old.Erased && d.State == old.State && d.Attempts == old.Attempts && d.Parks == old.Parks && d.Replayed == old.Replayed && d.SweptAt.Equal(old.SweptAt)
-	if same && old.Version > 0 {
+	if same && old.Version > 0 && !w.boundless(ref) {
 		w.fail(checkWrites, "%s writes %s again, and changes nothing: %s (%s)", p.name, ref, d.State, d.Reason)
 	}
 }
 
 // sawConflict: each conflict of a message has another writer since the start of the process.
 func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
-	if w.records[ref].Reason == hook.ReasonAdded {
+	if w.records[ref].Reason == hook.ReasonAdded || w.boundless(ref) {
 		return
 	}
 	p.conflicts[ref]++
@@ -182,7 +182,7 @@ func (w *simulation) askedOf(p *process, of attempt) time.Time {
 // checkBill: a batch takes a bounded number of requests to the store and to the queues.
 // Conflicts and faults repeat some. A slot with its place takes 8 of the 36 for an endpoint, and a fill of slots a message each.
 func (w *simulation) checkBill(p *process) {
-	if p.batch == nil {
+	if p.batch == nil || p.boundlessBatch() {
 		return
 	}
 	endpoints := make(map[hook.EndpointID]bool)

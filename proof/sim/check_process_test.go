@@ -53,7 +53,7 @@ func (w *simulation) checkDone(p *process) {
 // checkOthers: after a read that left keys unprocessed, or that met words of a later build,
 // the tasks of other keys go on.
 func (p *process) checkOthers(failed []string) {
-	if p.dead || len(p.made) > 0 || p.refusals > 0 || len(failed) < len(p.batch) || p.last == nil {
+	if p.dead || p.boundlessBatch() || len(p.made) > 0 || p.refusals > 0 || len(failed) < len(p.batch) || p.last == nil {
 		return
 	}
 	if p.deadline.Sub(p.now) < hook.MaxTimeout+10*time.Second {
@@ -164,8 +164,12 @@ func (w *simulation) checkLateness() {
 		if d.State.Settled() || w.lapses(id.Endpoint) || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen {
 			continue
 		}
+		waits, turn := w.awaits(d)
+		if waits {
+			continue
+		}
 		since := common
-		for _, t := range []time.Time{w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
+		for _, t := range []time.Time{turn, w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
 			since = later(since, t)
 		}
 		if c.Shed > 0 {

@@ -327,7 +327,7 @@ func (w *simulation) transits(p *process, r admission.Record) {
 // checkNonce: a task sent on keeps its nonce. A task for the attempt after a task of
 // the batch is new.
 func (w *simulation) checkNonce(p *process, t hook.Task) {
-	if p.claims(t) {
+	if p.claims(t) || w.boundless(t.Delivery) {
 		return
 	}
 	other := ""

@@ -267,7 +267,7 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 		if n := w.undeliverable(); n > 0 && w.calm {
 			w.fail(checkUndeliverable, "%d messages are undeliverable, without a fault", n)
 		}
-		if w.quiet && !w.restoreAhead && (w.late == 0 || w.now.After(w.quietAt.Add(lateLife))) {
+		if w.quiet && !w.restoreAhead && (w.late == 0 || w.now.After(w.quietAt.Add(w.lateLife()))) {
 			c, reason := w.unfinished()
 			if reason == "" {
 				return
@@ -351,6 +351,11 @@ func (w *simulation) post(c *client) {
 		box.taken = false
 		if p.dead {
 			w.containers = slices.DeleteFunc(w.containers, func(c *container) bool { return c == box })
+		}
+		for _, r := range results {
+			if r.Err == nil {
+				w.checkTended(p, r.ID)
+			}
 		}
 		w.answered(c, results)
 	})

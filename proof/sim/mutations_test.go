@@ -522,6 +522,38 @@ func mutations() []mutation {
 			old: "if err := r.Completer.Complete(ctx, d); err != nil {", bug: "if err := r.Completer.Complete(ctx, d); err != nil || r.orders().Ended(ctx, d) != nil {",
 		},
 		{
+			name: "a replay behind all others has a number, and no place", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			old: "d, number := deliveries[i], from+int64(i)\n\t\tif number == s.Head {", bug: "d, number := deliveries[i], from+int64(i)\n\t\tif number == s.Head || d.ID.Generation > 1 {",
+		},
+		{
+			name: "a post behind an empty number does not tend it", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			old: "if again || s.Late(o.Now()) {", bug: "if again && s.Head < 0 {",
+		},
+		{
+			name: "nobody looks after a sequence in which deliveries wait", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			old: "waits && s.LookAt.IsZero(), nil", bug: "waits && s.Head < 0, nil",
+		},
+		{
+			name: "the sweep does not send the task of a head again", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			old: "s.ID, nil, s.Late(now))", bug: "s.ID, nil, false)",
+		},
+		{
+			name: "a sequence moved on before a crash, and the message that comes again sends no task", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_DeliverKilledAtAnyEffect",
+			old: "ended != nil && s.MovedBy == by //", bug: "ended != nil && s.MovedBy < 0 //",
+		},
+		{
+			name: "an event is stored again with a new number", file: "internal/aws/dynamo/event.go", test: "proof/sim TestOrdered",
+			old: "s.payload.toEventItem(e), unused(e.AcceptedAt))", bug: "s.payload.toEventItem(e), condition{})",
+		},
+		{
+			name: "the end of a delivery without a message moves no sequence", file: "internal/delivery/breaker/end.go", test: "internal/delivery/settle TestOrders_AnEndThatDoesNotStand",
+			old: "err = r.orders().Ended(ctx, d)", bug: "err = nil",
+		},
+		{
+			name: "a cancelled delivery moves no sequence", file: "internal/delivery/replay/end.go", test: "internal/delivery/settle TestOrders_ReplayKilledAtAnyEffect",
+			old: "}.Ended(ctx, d)", bug: "}.Ended(ctx, hook.Delivery{})",
+		},
+		{
 			name: "the end of a replayed delivery moves its sequence", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_EndOfAReplayedDelivery",
 			old: "d.Turn() == 0 || d.Replayed.Generation != 0 || !d", bug: "d.Turn() == 0 || !d",
 		},

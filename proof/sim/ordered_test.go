@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
+	adminendpoint "surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/order"
 )
 
@@ -22,22 +24,44 @@ import (
 // From what the table shows, the checks know which deliveries of a sequence are over: no request of the
 // delivery is allowed before. A delivery is over when it is delivered, discarded or cancelled, and when
 // it is dead, if its endpoint skips or its retention ended. What was over once, stays so: a replay of it
-// comes later. The expiry of records (age) is left out. In the end every sequence is idle, or its head is dead and blocks it.
+// comes later. In the end every sequence is idle, or its head is dead and blocks it.
+//
+// Owners change ordered and on_failure meanwhile. In some seeds tasks are lost, the records expire, or the table
+// is restored, after which numbers are given again.
 
 const (
 	orderedDrain = 30 * time.Hour // of a long sequence at an endpoint that never answers
 
 	waited    = "ordered attempts behind others"
 	unblocked = "heads unblocked by an operator"
+	reordered = "changes of ordered and on_failure"
 	blocking  = "deliveries behind a blocking head, in the end"
 	skipping  = "requests that name skipped numbers"
 	voids     = "numbers without an event"
 )
 
-// beyondOrder returns the checks that are not made in these seeds. They bound the requests, the messages
-// and the waits of a delivery by its own history, and here one delivery sends the task of another.
-func beyondOrder() []check {
-	return []check{checkLate, checkRequests, checkMessages, checkDuplicate, checkWrites, checkOthers, checkNonce}
+// boundless reports whether one of the tasks is of an ordered delivery, whose history does not bound its
+// requests, messages, writes and attempts. A poster, the delivery before it, and the sweep may each send a
+// task of the head, each of which may make the attempt (duplicate), is sent on by its own bound (messages),
+// meets the write of another (writes), and costs reads of its sequence (requests). A task that comes after its
+// turn is replaced by another (nonce), or comes again (others).
+func (w *simulation) boundless(all ...hook.DeliveryRef) bool {
+	return w.ordered && slices.ContainsFunc(all, w.hasNumber)
+}
+
+// boundlessBatch is boundless for the tasks of a process.
+func (p *process) boundlessBatch() bool {
+	return p.ordered && slices.ContainsFunc(p.batch, func(m memory.Message) bool { return p.boundless(m.Task.Delivery) })
+}
+
+// awaits reports whether the recorded delivery waits for its turn, and else since when it has that; zero if it
+// is not ordered.
+func (w *simulation) awaits(d hook.Delivery) (waits bool, turn time.Time) {
+	if d.Turn() == 0 {
+		return false, turn
+	}
+	s := w.sequenceOf(order.IDOf(d))
+	return d.Turn() > s.Head, s.TurnAt
 }
 
 // TestOrdered runs seeds with ordered endpoints.
@@ -50,7 +74,7 @@ func TestOrdered(t *testing.T) {
 	}
 	sum := make(map[string]int)
 	for seed := *firstFlag; seed < *firstFlag+seeds; seed++ {
-		w := simulate(t, options{seed: seed, level: levelOf(t, seed), sweeper: true, ordered: true, verbose: seed == *seedFlag})
+		w := simulate(t, options{seed: seed, level: levelOf(t, seed), sweeper: true, ordered: true, losing: seed%5 == 0, restores: seed%7 == 3 && !apart(seed), verbose: seed == *seedFlag})
 		if w.broken != "" {
 			t.Errorf("seed %d: %s\nprint it: go test -run 'TestOrdered$' -v ./proof/sim -args -seed %d -first %d -level %s", seed, w.broken, seed, seed, w.level.name)
 		}
@@ -64,7 +88,11 @@ func TestOrdered(t *testing.T) {
 			sum[what] += n
 		}
 	}
-	for _, what := range []string{"attempts", waited, unblocked, blocking, skipping, voids, "process deaths"} {
+	all := []string{"attempts", waited, unblocked, reordered, blocking, skipping, voids, "process deaths"}
+	if !testing.Short() {
+		all = append(all, "tasks lost", "runs with an expiry", "restores of the table")
+	}
+	for _, what := range all {
 		if t.Logf("%d %s", sum[what], what); sum[what] == 0 {
 			t.Errorf("no %s", what)
 		}
@@ -92,7 +120,7 @@ func (w *simulation) sequenceOf(id order.ID) *sequence {
 // arrangeInOrder makes two endpoints in three ordered, and half of these skip. The endpoint's id chooses,
 // as in place.
 func (w *simulation) arrangeInOrder(e *hook.Endpoint) {
-	if !w.ordered || e.ID[9]%3 == 0 {
+	if !w.ordered || !mayBeOrdered(*e) {
 		return
 	}
 	e.Coalesce, e.Ordered = hook.Coalescing{}, true
@@ -127,10 +155,23 @@ func (w *simulation) planOrder() {
 	for range 10 {
 		w.plan.add(start.Add(w.within(suffering)), w.unblock)
 	}
+	for range w.rng.IntN(6) {
+		w.plan.add(start.Add(w.within(suffering)), w.reorder)
+	}
 	for n := range 20 {
 		w.plan.add(start.Add(suffering+time.Duration(n)*15*time.Minute), w.unblock)
 	}
 }
+
+// reorder changes what an endpoint says about order, if it may be ordered.
+func (w *simulation) reorder() {
+	if e := pick(w, w.endpoints...); mayBeOrdered(e.Endpoint) {
+		w.count(reordered)
+		w.change(e, "order", adminendpoint.Fields{Ordered: new(w.chance(0.7)), OnFailure: new(pick(w, hook.OnFailureBlock, hook.OnFailureSkip))})
+	}
+}
+
+func mayBeOrdered(e hook.Endpoint) bool { return e.ID[9]%3 != 0 }
 
 // unblock replays or discards some of the dead heads that block their sequences.
 func (w *simulation) unblock() {
@@ -227,13 +268,27 @@ func (w *simulation) sawSequence(p *process, id order.ID) error {
 		w.fail(checkNumbers, "%s writes %+v over %+v", p.name, next, old)
 	}
 	for n := s.Head; n < next.Head; n++ {
-		if event, stored := s.events[n]; stored && !w.isOver(s, id, n) { // a letter is looked for now
+		event, stored := s.events[n]
+		if stored && !w.isOver(s, id, n) { // a letter is looked for now
 			w.fail(checkTurn, "%s passes %s, number %d of %v, which is %s", p.name, event, n, id, w.stateOf(event, id.Endpoint))
+		}
+		if d := w.placed(id, n); !stored && d.Place > 0 && !d.State.Settled() && w.now.Before(d.ClosesAt()) {
+			w.fail(checkTurn, "%s passes %s, in place %d of %v, which is %s", p.name, d.ID, n, id, d.State)
 		}
 	}
 	s.Sequence = next
 	s.turns[next.Head] = next.TurnAt
 	return err
+}
+
+// placed returns the recorded delivery in the place; zero for none.
+func (w *simulation) placed(id order.ID, n int64) hook.Delivery {
+	for _, ref := range w.recorded {
+		if d := w.records[ref]; d.Place == n && order.IDOf(d) == id && d.Replayed.Generation == 0 {
+			return d
+		}
+	}
+	return hook.Delivery{}
 }
 
 // sawEnd notes that a delivery is over for its sequence.
@@ -338,11 +393,29 @@ func (w *simulation) checkSkipped(p *process, s *sequence, o *hook.Ordering, id 
 	}
 }
 
+// checkTended: an accepted post passes an empty number that holds up its key for longer than its event can come.
+func (w *simulation) checkTended(p *process, event hook.EventID) {
+	i, known := w.byID[event]
+	if !known {
+		return
+	}
+	e := w.posted[i]
+	for endpoint, n := range e.Numbers {
+		s := w.sequenceOf(order.ID{Endpoint: endpoint, Key: e.OrderingKey})
+		if _, stored := s.events[s.Head]; !stored && w.placed(s.ID, s.Head).Place == 0 && s.Head < n && p.started.Sub(s.TurnAt) > order.VoidAfter+2*w.mostSkew() {
+			w.fail(checkTurn, "%s accepts %s with number %d of %v behind the empty number %d", p.name, event, n, s.ID, s.Head)
+		}
+	}
+}
+
 // reached reports whether a receiver accepted the delivery of the number, in any generation.
 func (w *simulation) reached(s *sequence, id order.ID, n int64) bool {
 	i, stored := w.byID[s.events[n]]
-	if !stored {
+	switch {
+	case !stored:
 		return false
+	case w.posted[i].Numbers[id.Endpoint] != n: // posted again after its retention, and its requests are forgotten
+		return true
 	}
 	ref, _ := w.posted[i].Ref(id.Endpoint, 1)
 	for {

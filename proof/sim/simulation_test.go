@@ -342,9 +342,6 @@ func (w *simulation) fail(c check, format string, args ...any) {
 	if !w.restored.IsZero() && !slices.Contains(afterRestore(), c) {
 		return
 	}
-	if w.ordered && slices.Contains(beyondOrder(), c) {
-		return
-	}
 	if w.broken == "" {
 		w.failed = c
 		w.broken = "check " + string(c) + ": " + fmt.Sprintf("at %.3f s, step %d: ", w.now.Sub(start).Seconds(), w.steps) + fmt.Sprintf(format, args...)

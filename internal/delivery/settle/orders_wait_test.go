@@ -96,3 +96,22 @@ func TestOrders_AnEmptyNumber(t *testing.T) {
 		t.Errorf("the key waited for %s; want 20 minutes at most", passed)
 	}
 }
+
+// TestOrders_RetentionEndsABlock: when the retention of a dead head is about to end, those behind it go on. One that is
+// as old is dead, and none is forgotten.
+func TestOrders_RetentionEndsABlock(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	w.refuse["1"] = true
+	refs := w.post("cart", "1", "2", "3")
+	w.Run()
+	w.RunFor(24 * time.Hour)
+	refs = append(refs, w.post("cart", "4", "5")...)
+	w.tend(refs...)
+	w.want("received before", w.received(), "[1]")
+	w.Clock.Until(w.Delivery(refs[0]).ClosesAt().Add(-time.Second))
+	w.tend(refs...)
+	w.want("received after", w.received(), "[1 4 5]")
+	w.want("states", w.States(refs), "2 dead expired, 1 dead rejected, 2 delivered")
+}
