@@ -2,7 +2,7 @@
 // refresh token if the issuer gives one. The ID token is the key of the API, which checks it;
 // the library checks state, nonce, issuer and audience.
 
-import * as oauth from 'oauth4webapi'
+import type * as OAuth from 'oauth4webapi'
 import { firstAnswer } from './answer'
 import { api, ApiError, ask, localTime } from './api/client'
 import { changed, session, signIn, subscribe } from './session'
@@ -14,8 +14,7 @@ export const hasIssuer = !!issuer
 /** The host that people know as their provider. */
 export const issuerHost = issuer ? new URL(issuer).host : ''
 
-const client: oauth.Client = { client_id }
-const insecure = { [oauth.allowInsecureRequests]: issuer?.startsWith('http:') ?? false } // on loopback alone
+const client: OAuth.Client = { client_id }
 const redirect_uri = `${location.origin}/console`
 const slot = 'surehook-sign-in' // of the sign-in under way, in this tab
 const channel = new BroadcastChannel('surehook-console')
@@ -32,19 +31,25 @@ function set(next: typeof now) {
   changed()
 }
 
-let known: Promise<oauth.AuthorizationServer> | undefined
+let known: ReturnType<typeof discover> | undefined
 function provider() {
-  const url = new URL(issuer!)
-  known ??= oauth.discoveryRequest(url, insecure).then((answer) => oauth.processDiscoveryResponse(url, answer))
+  known ??= discover(new URL(issuer!))
   known.catch(() => (known = undefined)) // asks again next time
   return known
+}
+
+/** The issuer, and the library, which only those load who sign in at one. */
+async function discover(url: URL) {
+  const oauth = await import('oauth4webapi')
+  const insecure = { [oauth.allowInsecureRequests]: url.protocol === 'http:' } // on loopback alone
+  return { oauth, insecure, server: await oauth.processDiscoveryResponse(url, await oauth.discoveryRequest(url, insecure)) }
 }
 
 /** Leaves for the issuer, which leads back to the page. */
 export async function startSignIn() {
   set({ at: 'going' })
   try {
-    const server = await provider()
+    const { oauth, server } = await provider()
     const path = location.pathname === '/console' ? '/console' : location.pathname + location.search
     const started: Started = { state: oauth.generateRandomState(), nonce: oauth.generateRandomNonce(), verifier: oauth.generateRandomCodeVerifier(), path }
     sessionStorage.setItem(slot, JSON.stringify(started))
@@ -79,7 +84,7 @@ async function finish(answer: URLSearchParams) {
   if (!started || answer.get('state') !== started.state) return set({ at: 'failed', why: text.signIn.late })
   if (answer.has('error')) return set({ at: 'failed', why: text.signIn.denied(answer.get('error_description') ?? answer.get('error')!) })
   try {
-    const server = await provider()
+    const { oauth, server, insecure } = await provider()
     const checked = oauth.validateAuthResponse(server, client, answer, started.state)
     const response = await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), checked, redirect_uri, started.verifier, insecure)
     await enter(await oauth.processAuthorizationCodeResponse(server, client, response, { expectedNonce: started.nonce, requireIdToken: true }))
@@ -100,7 +105,7 @@ function whyOf(failure: unknown) {
 }
 
 /** Begins or continues the session of the person whom the API recognises by the token. */
-async function enter(tokens: oauth.TokenEndpointResponse, before?: { id: string; refresh?: string }) {
+async function enter(tokens: OAuth.TokenEndpointResponse, before?: { id: string; refresh?: string }) {
   const key = tokens.id_token ?? ''
   const call = api(key).GET('/v1/caller')
   const { id, name, scopes, expires_at, environment } = await ask(call, key)
@@ -126,7 +131,7 @@ async function renew() {
   if (renewing || !open?.person?.refresh) return
   renewing = true
   try {
-    const server = await provider()
+    const { oauth, server, insecure } = await provider()
     const response = await oauth.refreshTokenGrantRequest(server, client, oauth.None(), open.person.refresh, insecure)
     const tokens = await oauth.processRefreshTokenResponse(server, client, response)
     await enter(tokens, open.person)
@@ -142,7 +147,7 @@ async function renew() {
 /** Ends what renews the token, at an issuer that can. The token itself lives until its end. */
 export async function revoke(refresh: string) {
   try {
-    const server = await provider()
+    const { oauth, server, insecure } = await provider()
     if (server.revocation_endpoint) {
       await oauth.revocationRequest(server, client, oauth.None(), refresh, { ...insecure, signal: AbortSignal.timeout(3_000) })
     }
