@@ -273,8 +273,29 @@ test('of more endpoints than the menu holds, the API finds the others by what is
   expect(searched).toEqual([])
   await field.pressSequentially('shop-71')
   await expect(page.locator('datalist option[value="shop-713"]')).toHaveCount(1)
-  expect(searched.at(-1)).toBe('shop-71')
+  await expect.poll(() => searched.at(-1)).toBe('shop-71')
   await field.fill('shop-713')
   await field.press('Enter')
   await expect(page).toHaveURL(/endpoint=ep_0+713/)
+
+  // So do the dialogs.
+  const posted: string[] = []
+  page.on('request', (r) => {
+    if (r.method() === 'POST') posted.push(r.url() + (r.postData() ?? ''))
+  })
+  const choose = async () => {
+    const choice = page.getByRole('dialog').or(page.getByRole('alertdialog')).getByRole('combobox', { name: 'Endpoint' })
+    await choice.pressSequentially('shop-713')
+    await expect(page.locator('datalist option[value="shop-713"]')).not.toHaveCount(0)
+    await choice.press('Enter')
+  }
+  await page.goto(`${backend.address}/console/t/${tenant}/replays`)
+  await page.getByRole('button', { name: 'New replay…' }).click()
+  await choose()
+  await expect.poll(() => posted.at(-1)).toMatch(/replays.*"endpoint":"ep_0+713"/)
+  await page.goto(`${backend.address}/console/t/${tenant}/events/${await backend.event(tenant, 'order.paid', {})}`)
+  await page.getByRole('button', { name: 'Send to…' }).click()
+  await choose()
+  await page.getByRole('button', { name: 'Send to', exact: true }).click()
+  await expect.poll(() => posted.at(-1)).toMatch(/replay\?endpoint=ep_0+713/)
 })

@@ -62,7 +62,8 @@ export function useEndpointOptions(tenant: string, enabled: boolean, typed: stri
   const listed = useEndpoints(tenant, enabled).data ?? []
   const found = useTenantHealth(tenant, typed, 20, listed.length >= mostListed && typed !== '').data?.data ?? []
   const names = new Map([...listed.map((e) => [e.id, nameOf(e)] as const), ...found.map((e) => [e.endpoint_id, nameOf(e)] as const)])
-  return [...names].map(([value, label]) => ({ value, label }))
+  const first = new Map([...names].reverse().map(([id, name]) => [name, id]))
+  return [...names].map(([value, name]) => ({ value, label: first.get(name) === value ? name : `${name} (${value})` }))
 }
 
 /** The first hundred event types as suggestions. */

@@ -2,19 +2,20 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Tabs } from '@base-ui/react/tabs'
 import { useParams } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
-import { nameOf, useEndpoints, useTenant } from '../api/reads'
+import { useTenant } from '../api/reads'
 import { bytes } from '../format'
 import { payloadOf } from '../json'
 import { may } from '../session'
 import { text } from '../text'
-import { Button, CopyButton, Id, Select } from '../ui/controls'
+import { Button, CopyButton, Id } from '../ui/controls'
 import { Confirm } from '../ui/dialog'
 import { Json } from '../ui/json'
 import { Card, Facts, Page } from '../ui/page'
 import { Pager } from '../ui/pager'
 import { Data, Empty } from '../ui/states'
+import { EndpointChoice } from '../ui/suggest'
 import { Time } from '../ui/time'
 import { tell } from '../ui/toast'
 import { DeliveryCard } from './delivery'
@@ -121,6 +122,7 @@ function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) 
       trigger={<Button>{t.sendTo}</Button>}
       title={t.sendToTitle}
       action={t.sendTo.replace('…', '')}
+      disabled={!to}
       run={async () => {
         const answer = await ask(
           api().POST('/v1/tenants/{tenant}/events/{event}/replay', { params: { path: { tenant, event: event.id }, query: { endpoint: to } }, body: {} }),
@@ -133,20 +135,10 @@ function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) 
     >
       <div className="stack tight">
         <p>{t.sendToText}</p>
-        <Targets tenant={tenant} value={to} set={setTo} />
+        <EndpointChoice tenant={tenant} name="endpoint" label={t.sendToEndpoint} value={to} choose={setTo} />
       </div>
     </Confirm>
   )
-}
-
-/** The choice of an endpoint, the first one to begin with. */
-function Targets({ tenant, value, set }: { tenant: string; value: string; set: (id: string) => void }) {
-  const known = useEndpoints(tenant).data ?? []
-  const first = known[0]?.id
-  useEffect(() => {
-    if (!value && first) set(first)
-  }, [value, first, set])
-  return <Select label={t.sendToEndpoint} value={value} options={known.map((e) => ({ value: e.id, label: nameOf(e) }))} onChange={set} />
 }
 
 function Payload({ event, payload }: { event: Schemas['Event']; payload: string }) {

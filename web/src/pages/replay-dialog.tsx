@@ -2,7 +2,6 @@ import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useState } from 'react'
 import { api, ApiError, ask, type Schemas } from '../api/client'
-import { nameOf, useEndpoints } from '../api/reads'
 import { count, percent } from '../format'
 import { isPortal } from '../session'
 import { failureOf, text } from '../text'
@@ -12,6 +11,7 @@ import { Dialog } from '../ui/dialog'
 import { fromLocal, toLocal } from '../ui/filters'
 import { Field, Form, numeric, type Values } from '../ui/form'
 import { Data, Loading } from '../ui/states'
+import { EndpointChoice } from '../ui/suggest'
 import { tell } from '../ui/toast'
 import { Outcome, useReplay } from './replays'
 
@@ -151,7 +151,6 @@ type FilterProps = { tenant: string; of: Filter; set: (next: Filter) => void; st
 const any = 'any'
 
 function FilterFields({ tenant, of: f, set, stateFixed, children }: FilterProps) {
-  const endpoints = useEndpoints(tenant).data ?? []
   const change = (part: Partial<Filter>) => {
     const next = { ...f, ...part }
     if (next.state !== 'dead') delete next.died_since
@@ -175,8 +174,6 @@ function FilterFields({ tenant, of: f, set, stateFixed, children }: FilterProps)
       <Select label={label} value={value} options={options} onChange={pick} />
     </div>
   )
-  const named = endpoints.map((e) => ({ value: e.id, label: nameOf(e) }))
-  if (f.endpoint && !named.some((e) => e.value === f.endpoint)) named.unshift({ value: f.endpoint, label: f.endpoint })
   const causes = Object.entries(text.classes).filter(([name]) => f.state === 'delivered' || name !== 'delivered')
   return (
     <fieldset className="plain stack">
@@ -184,7 +181,7 @@ function FilterFields({ tenant, of: f, set, stateFixed, children }: FilterProps)
         <h3>{t.filter}</h3>
       </legend>
       <div className="pair">
-        {choice(t.endpoint, f.endpoint ?? any, [{ value: any, label: t.anyEndpoint }, ...named], (v) => change({ endpoint: v === any ? undefined : v }))}
+        <EndpointChoice tenant={tenant} name="filter.endpoint" label={t.endpoint} value={f.endpoint} placeholder={t.anyEndpoint} choose={(v) => change({ endpoint: v || undefined })} />
         {!stateFixed && choice(t.state, f.state ?? 'dead', Object.entries(words.states).map(([value, label]) => ({ value, label })), (v) => change({ state: v as State }))}
         {choice(t.cause, f.class ?? any, [{ value: any, label: text.any }, ...causes.map(([value, label]) => ({ value, label }))], (v) => change({ class: v === any ? undefined : (v as NonNullable<Filter['class']>) }))}
         {f.class !== 'none' && (

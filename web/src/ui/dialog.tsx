@@ -36,11 +36,12 @@ type ConfirmProps = {
   children: ReactNode
   action: string
   danger?: boolean
+  disabled?: boolean
   run: () => Promise<unknown>
 }
 
 /** A button that asks before it runs an action, and shows why the action failed. */
-export function Confirm({ trigger, title, children, action, danger, run }: ConfirmProps) {
+export function Confirm({ trigger, title, children, action, danger, disabled, run }: ConfirmProps) {
   const [open, setOpen] = useState(false)
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<ApiError | null>(null)
@@ -79,7 +80,7 @@ export function Confirm({ trigger, title, children, action, danger, run }: Confi
           )}
           <div className="buttons">
             <AlertDialog.Close className="button">{text.keep}</AlertDialog.Close>
-            <Button look={danger ? 'primary danger' : 'primary'} disabled={busy} onClick={() => void act()}>
+            <Button look={danger ? 'primary danger' : 'primary'} disabled={busy || disabled} onClick={() => void act()}>
               {action}
             </Button>
           </div>

@@ -1,11 +1,11 @@
 import { useNavigate } from '@tanstack/react-router'
-import { type ReactNode, useId, useRef, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import type { ApiError } from '../api/client'
-import { nameOf, useEndpointOptions, useNamed } from '../api/reads'
 import { zone } from '../format'
 import { text } from '../text'
 import { Button, Input, type Option, Select } from './controls'
 import { Field, Refusals } from './form'
+import { EndpointChoice, Suggest } from './suggest'
 
 type Search = Record<string, string | undefined>
 
@@ -48,56 +48,18 @@ export function Filters({ names, search, error, actions, children }: FiltersProp
   )
 }
 
-type SuggestProps = { name: string; label: string; value?: string; options: Option<string>[]; placeholder?: string; onFocus?: () => void; onType?: (text: string) => void }
+type FilterProps = { name: string; label: string; value?: string }
 
-/** A filter by endpoint. It reads the endpoints when somebody comes to it, and before only the name of its own. */
-export function EndpointFilter({ tenant, ...rest }: { tenant: string; name: string; label: string; value?: string }) {
-  const [used, setUsed] = useState(false)
-  const [typed, setTyped] = useState('')
-  const later = useRef<ReturnType<typeof setTimeout>>(undefined)
-  const one = useNamed(tenant, rest.value?.startsWith('ep_') ? rest.value : undefined).data
-  const known = useEndpointOptions(tenant, used, typed)
-  if (one && !known.some((o) => o.value === one.id)) known.push({ value: one.id, label: nameOf(one) })
-  const type = (text: string) => {
-    clearTimeout(later.current)
-    later.current = setTimeout(() => setTyped(text), 250)
-  }
-  return <SuggestFilter {...rest} placeholder={text.any} options={known} onFocus={() => setUsed(true)} onType={type} />
-}
-
-/** A text with suggestions. A suggestion's label stands for its value; any other text is a value as it is. */
-export function SuggestFilter(props: SuggestProps) {
-  const known = props.options.find((o) => o.value === props.value)
-  return <Suggest key={known?.label ?? props.value ?? ''} {...props} />
-}
-
-function Suggest({ name, label, value = '', options, placeholder, onFocus, onType }: SuggestProps) {
+/** A filter by endpoint. */
+export function EndpointFilter(props: FilterProps & { tenant: string }) {
   const set = useFilter()
-  const list = useId()
-  const valueOf = (shown: string) => options.find((o) => o.label === shown)?.value
-  const choose = (shown: string) => {
-    const next = valueOf(shown) ?? shown
-    if (next !== value) set({ [name]: next || undefined })
-  }
-  return (
-    <Field name={name} label={label}>
-      <Input
-        list={list}
-        defaultValue={options.find((o) => o.value === value)?.label ?? value}
-        placeholder={placeholder}
-        onFocus={onFocus}
-        onInput={(e) => onType?.(e.currentTarget.value.trim())}
-        onChange={(e) => !/^(insertText|delete|history)/.test((e.nativeEvent as InputEvent).inputType ?? '') && valueOf(e.currentTarget.value) && choose(e.currentTarget.value)} // a suggestion was chosen
-        onBlur={(e) => choose(e.currentTarget.value.trim())}
-        onKeyDown={(e) => e.key === 'Enter' && e.currentTarget.blur()}
-      />
-      <datalist id={list}>
-        {options.map((o) => (
-          <option key={o.value} value={o.label} />
-        ))}
-      </datalist>
-    </Field>
-  )
+  return <EndpointChoice {...props} placeholder={text.any} choose={(value) => set({ [props.name]: value || undefined })} />
+}
+
+/** A filter by a text with suggestions. */
+export function SuggestFilter(props: FilterProps & { options: Option<string>[]; placeholder?: string }) {
+  const set = useFilter()
+  return <Suggest {...props} choose={(value) => set({ [props.name]: value || undefined })} />
 }
 
 export function TextFilter({ name, label, value, placeholder }: { name: string; label: string; value?: string; placeholder?: string }) {

@@ -1,7 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Search as Magnifier } from 'lucide-react'
-import { type FormEvent, type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react'
 import { api, type ApiError, ask, type Schemas } from '../api/client'
 import { session } from '../session'
 import { failureOf, text } from '../text'
@@ -10,6 +10,7 @@ import { StateBadge } from './delivery'
 import { Dialog } from './dialog'
 import { Badge } from './page'
 import { deliveryPath } from './paths'
+import { useTyped } from './suggest'
 import { Time } from './time'
 
 const t = text.search
@@ -106,26 +107,20 @@ type BoxProps = {
 
 function Box({ tenant, widen, leave }: BoxProps) {
   const [given, setGiven] = useState('')
-  const [asked, setAsked] = useState('')
   const [active, setActive] = useState(0)
   const input = useRef<HTMLInputElement>(null)
   const list = useId()
   const client = useQueryClient()
   const navigate = useNavigate()
+  const asked = useTyped(given.trim())
   const answer = useQuery({ ...searchFor(tenant, asked), enabled: asked !== '' })
   const found = (asked && answer.data) || []
   const at = Math.min(active, found.length - 1)
-
-  useEffect(() => {
-    const typed = setTimeout(() => setAsked(given.trim()), 250)
-    return () => clearTimeout(typed)
-  }, [given])
 
   const submit = async (e: FormEvent) => {
     e.preventDefault()
     const q = given.trim()
     if (!q) return
-    setAsked(q)
     const all = await client.fetchQuery(searchFor(tenant, q)).catch(() => []) // the status line shows the failure
     const chosen = all[Math.min(active, all.length - 1)]
     if (!chosen || input.current?.value.trim() !== q) return
