@@ -104,6 +104,25 @@ test.describe('in a German browser', () => {
     await expect(page.getByRole('heading', { name: 'Überblick', level: 1 })).toBeVisible()
   })
 
+  test('what the API says about a field and an attempt is German', async ({ page, backend, receiver, tenant }) => {
+    receiver.answers.set('/hook', { status: 400 })
+    await backend.endpoint(tenant, { url: receiver.url('/hook'), uid: 'crm' })
+    const event = await backend.event(tenant, 'order.paid', {})
+    await backend.settled(tenant, event, 'dead')
+    await openPortal(page, backend, tenant, 'Hauptmenü')
+    await page.goto(`${backend.address}/portal/t/${tenant}/events/${event}`)
+    await expect(page.getByText('Der Endpunkt antwortete 400 Bad Request.')).toBeVisible()
+    await page.goto(`${backend.address}/portal/t/${tenant}/new-endpoint`)
+    await page.getByLabel('URL', { exact: true }).fill('ftp://example.com/')
+    await page.getByRole('button', { name: 'Endpunkt anlegen' }).click()
+    await expect(page.locator('.wrong')).toHaveText('muss mit https:// beginnen')
+    await page.goto(`${backend.address}/portal/t/${tenant}/endpoints/crm?tab=settings`)
+    await page.getByLabel('Zeitlimit').fill('1h')
+    await page.getByRole('button', { name: 'Änderungen speichern' }).click()
+    await expect(page.locator('.wrong')).toHaveText('muss zwischen 1s und 30s liegen')
+    await accessible(page)
+  })
+
   test('without the file of its language the page is English', async ({ page, backend, tenant }) => {
     await page.route(/\/de-[^/]*\.js$/, (route) => route.abort())
     await openPortal(page, backend, tenant, 'Main')

@@ -38,7 +38,11 @@ async function answers(backend: Backend): Promise<Answer[]> {
   const made = await first(`acme/events?event_type=order.paid&until=${before(10 * hour)}`)
   const main = (page: Page) => page.getByRole('main')
   const shows = (...texts: (string | RegExp)[]) => async (page: Page) => {
-    for (const one of texts) await expect(main(page).getByText(one).filter({ visible: true }).first()).toBeVisible()
+    for (const one of texts) {
+      const found = main(page).getByText(one).filter({ visible: true }).first()
+      await expect(found).toBeVisible()
+      if ((await found.evaluate((e) => e.getBoundingClientRect().bottom)) > 900) await found.evaluate((e) => e.scrollIntoView({ block: 'center' }))
+    }
   }
   return [
     { name: 'wrong', path: '', says: shows(/^[23] endpoints of [12] tenants? fail; 1 is paused or disabled; \d+ deliveries wait, the oldest for [\d.]+ hrs?/) },
@@ -46,11 +50,11 @@ async function answers(backend: Backend): Promise<Answer[]> {
     { name: 'waits', path: '/t/acme/endpoints/crm?tab=deliveries&state=parked', says: shows('Waits: the circuit of the endpoint is open', /^lost on /) },
     { name: 'sent', path: `/t/acme/events/${dead.event_id}?delivery=${dead.id}`, says: shows('401 Refused', /invalid token/) },
     { name: 'changed', path: '/t/acme/endpoints/warehouse?tab=history', says: shows('Endpoint changed', /72\s?h/) },
-    { name: 'types', path: '/t/acme', says: shows('order.paid', 'invoice.created') },
+    { name: 'types', path: '/t/acme', says: shows('order.paid', 'By event type') },
     { name: 'noisiest', path: '/tenants?sort=volume', says: shows('acme', 'globex') },
     { name: 'disabled', path: '/t/initech/endpoints/reports', says: shows(/^Disabled since /, 'this hook was removed') },
     { name: 'paused', path: '/t/initech/endpoints/archive?tab=history', says: shows(/manual/) },
-    { name: 'week', path: '/t/globex/endpoints/erp?days=7', says: shows('p99') },
+    { name: 'week', path: '/t/globex/endpoints/erp?days=7', says: shows('p99', 'Latency of attempts') },
     { name: 'secret', path: '/t/globex/endpoints?signed_by=both', says: shows('shop') },
     {
       name: 'proof',

@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch'
 import { endSession, session } from '../session'
+import { said } from '../text'
 import type { components, paths } from '../../../clients/ts/src/openapi'
 
 export type Schemas = components['schemas']
@@ -23,6 +24,12 @@ export class ApiError extends Error {
   }
 }
 
+/** A refusal of the API, in the language of the page. */
+export function refused(status: number, problem: Partial<Problem>) {
+  const errors = problem.errors?.map((e) => ({ ...e, message: said(e.message) }))
+  return new ApiError(status, { ...problem, errors, ...(problem.detail && { detail: said(problem.detail) }) })
+}
+
 type Answer<T> = { data?: T; error?: unknown; response: Response }
 
 /** Returns the data of an answer; throws ApiError otherwise. A refusal of the key ends its session. */
@@ -34,7 +41,7 @@ export async function ask<T>(answer: Promise<Answer<T>>, key = session()?.key): 
     throw new ApiError(0, {})
   }
   if (!got.response.ok) {
-    const refusal = new ApiError(got.response.status, (got.error ?? {}) as Partial<Problem>)
+    const refusal = refused(got.response.status, (got.error ?? {}) as Partial<Problem>)
     if (refusal.status === 401) endSession('refused', key)
     throw refusal
   }

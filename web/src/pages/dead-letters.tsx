@@ -5,7 +5,7 @@ import { api, ask, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { goDuration, until } from '../format'
 import { isPortal, may } from '../session'
-import { text } from '../text'
+import { said, text } from '../text'
 import { Button, Select } from '../ui/controls'
 import { EndpointName } from '../ui/delivery'
 import { Badge, Card, Page } from '../ui/page'
@@ -119,7 +119,7 @@ function Group({ tenant, of: g, open }: { tenant: string; of: Schemas['DeadLette
           </span>
         </p>
         <p>{t.suggestions[g.pattern] ?? g.suggestion}</p>
-        {g.error && <p className="soft small break mono">{g.error}</p>}
+        {g.error && <p className="soft small break mono">{said(g.error)}</p>}
       </div>
     </Card>
   )

@@ -6,7 +6,7 @@ import { api, ask, type Schemas } from '../api/client'
 import type { Delivery } from '../api/reads'
 import { duration, goDuration, moment } from '../format'
 import { isPortal, may } from '../session'
-import { text } from '../text'
+import { said, text } from '../text'
 import { By } from '../ui/by'
 import { Button, CopyButton, Id } from '../ui/controls'
 import { curlOf, requestText } from '../ui/curl'
@@ -163,7 +163,7 @@ function AttemptItem({ of: a, children }: { of: Schemas['Attempt']; children?: R
         </>
       }
     >
-      {a.error && <p className="break">{a.error}</p>}
+      {a.error && <p className="break">{said(a.error)}</p>}
       {a.phases && <Phases of={a.phases} total={a.duration} />}
       {a.url && (
         <p className="soft small break">

@@ -4,7 +4,7 @@ import { api, ask, type Schemas } from '../api/client'
 import { useEndpointHealth, useTotals } from '../api/reads'
 import { compact, count, duration, goDuration, milliseconds, percent, rate, until } from '../format'
 import { isPortal, may } from '../session'
-import { text } from '../text'
+import { said, text } from '../text'
 import { ActivityCard, RangeChoice, useActivity } from '../ui/activity'
 import { Button } from '../ui/controls'
 import { outcome } from '../ui/delivery'
@@ -84,6 +84,7 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
   const waiting = h.deliveries.retrying + h.deliveries.parked
   const why = h.condition.class ? outcome({ class: h.condition.class, status: h.condition.status }) : h.condition.reason && text.endpoints.reasons[h.condition.reason]
   const probe = h.circuit_state.next_probe_at
+  const { attempts, success_rate } = h.windows['1h']
   return (
     <div className="stack tight">
       <p className="verdict">
@@ -95,6 +96,7 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
           </>
         )}
         {why && `: ${why}`}
+        {state === 'healthy' && attempts > 0 && `: ${t.lately(percent(success_rate), attempts)}`}
         {waiting > 0 && `; ${text.endpoints.waiting(waiting, h.complete)}`}
         {probe && e.status === 'active' && (
           <>
@@ -106,7 +108,7 @@ function Verdict({ tenant, of: e, health: h }: { tenant: string; of: Schemas['En
       {failed?.last && (
         <p className="break">
           <span className="soft">{t.lastAnswer}</span> <Link to={deliveryPath(tenant, failed.id)}>{outcome(failed.last)}</Link>{' '}
-          <code>{failed.last.body || failed.last.error}</code>
+          <code>{failed.last.body || said(failed.last.error ?? '')}</code>
         </p>
       )}
       {isPortal && <Todo of={h.condition} />}
@@ -209,7 +211,7 @@ function Figures({ tenant, id, health: h, of: w, span }: FiguresProps) {
   )
   return (
     <div className="stats">
-      <Stat name={t.success} value={percent(rate)} note={current ? t.ofNow(now.attempts, percent(w.success_rate), span) : t.ofAttempts(w.attempts)} tone={tone} />
+      <Stat name={t.success} value={percent(rate)} note={current ? t.ofNow(now.attempts, percent(w.success_rate), span) : `${t.ofAttempts(w.attempts)}. ${span}`} tone={tone} />
       <Stat name={text.latency.p50} value={w.latency ? duration(w.latency.p50) : '–'} />
       <Stat name={text.latency.p95} value={w.latency ? duration(w.latency.p95) : '–'} />
       <Stat name={text.latency.p99} value={w.latency ? duration(w.latency.p99) : '–'} />

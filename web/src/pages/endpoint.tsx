@@ -47,7 +47,7 @@ export function EndpointPage() {
           {e ? nameOf(e) : text.endpoints.name}
           {e && <ActiveCondition tenant={tenant} of={e} />}
           {e && <EndpointStatus of={e} />}
-          {e && <CircuitBadge state={e.circuit_state.state} />}
+          {e?.status === 'active' && <CircuitBadge state={e.circuit_state.state} />}
         </span>
       }
       lead={e && <span className="break">{e.url}</span>}
@@ -60,7 +60,7 @@ export function EndpointPage() {
       actions={
         e && (
           <>
-            {may('endpoints:write') && <Test tenant={tenant} endpoint={id} />}
+            {may('endpoints:write') && (e.status === 'active' ? <Test tenant={tenant} endpoint={id} /> : <Resume tenant={tenant} of={e} />)}
             {may('replay') && <Button onClick={() => setSelection({ endpoint: id })}>{words.open}</Button>}
             {may('endpoints:write') && <Actions tenant={tenant} of={e} />}
             <ReplayDialog tenant={tenant} selection={selection} close={() => setSelection(null)} />
@@ -124,6 +124,27 @@ function Test({ tenant, endpoint }: { tenant: string; endpoint: string }) {
   )
 }
 
+async function resume(tenant: string, e: Status) {
+  const params = { path: { tenant, endpoint: e.id } }
+  try {
+    if (e.status === 'disabled') await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/enable', { params }))
+    else await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/resume', { params }))
+    tell(t.resumed)
+  } catch (failure) {
+    tellFailure(failure)
+  }
+}
+
+/** What helps an endpoint that is paused or disabled. It takes no test. */
+function Resume({ tenant, of: e }: { tenant: string; of: Status }) {
+  const cache = useQueryClient()
+  return (
+    <Button look="primary" onClick={() => void resume(tenant, e).then(() => cache.invalidateQueries({ queryKey: [tenant] }))}>
+      {e.status === 'disabled' ? t.enable : t.resume}
+    </Button>
+  )
+}
+
 function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
   const cache = useQueryClient()
   const navigate = useNavigate()
@@ -133,17 +154,7 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
   const pause = async () => {
     try {
       await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/pause', { params }))
-      tell(t.paused, () => void resume())
-    } catch (failure) {
-      tellFailure(failure)
-    }
-    await refresh()
-  }
-  const resume = async () => {
-    try {
-      if (e.status === 'disabled') await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/enable', { params }))
-      else await ask(api().POST('/v1/tenants/{tenant}/endpoints/{endpoint}/resume', { params }))
-      tell(t.resumed)
+      tell(t.paused, () => void resume(tenant, e).then(refresh))
     } catch (failure) {
       tellFailure(failure)
     }
@@ -152,11 +163,7 @@ function Actions({ tenant, of: e }: { tenant: string; of: Status }) {
   return (
     <>
       <SecretDialog title={t.secretTitle} note={t.secretText} secret={secret} done={() => setSecret(null)} />
-      {e.status === 'active' ? (
-        <Button onClick={() => void pause()}>{t.pause}</Button>
-      ) : (
-        <Button onClick={() => void resume()}>{e.status === 'disabled' ? t.enable : t.resume}</Button>
-      )}
+      {e.status === 'active' && <Button onClick={() => void pause()}>{t.pause}</Button>}
       <Rotate params={params} refresh={refresh} show={setSecret} />
       {e.old_secrets_until && (
         <Confirm

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Tabs } from '@base-ui/react/tabs'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, ApiError, ask, type Schemas } from '../api/client'
+import { api, ask, refused, type Schemas } from '../api/client'
 import { useTenant } from '../api/reads'
 import { bytes } from '../format'
 import { payloadOf } from '../json'
@@ -127,8 +127,8 @@ function SendTo({ tenant, event }: { tenant: string; event: Schemas['Event'] }) 
         const answer = await ask(
           api().POST('/v1/tenants/{tenant}/events/{event}/replay', { params: { path: { tenant, event: event.id }, query: { endpoint: to } }, body: {} }),
         )
-        const refused = answer.data.find((d) => 'error' in d)
-        if (refused && 'error' in refused) throw new ApiError(refused.error.status, refused.error)
+        const other = answer.data.find((d) => 'error' in d)
+        if (other && 'error' in other) throw refused(other.error.status, other.error)
         tell(t.sent)
         await cache.invalidateQueries({ queryKey: [tenant] })
       }}

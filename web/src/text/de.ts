@@ -4,6 +4,8 @@ import type { ApiError } from '../api/client'
 import type { End } from '../session'
 import { outage, type Part, type Words } from './en'
 
+export { said } from './de-api'
+
 const count = (n: number) => n.toLocaleString(document.documentElement.lang)
 const counted = (n: number, one: string, more: string) => `${count(n)} ${n === 1 ? one : more}`
 
@@ -393,7 +395,7 @@ export const words: Part<Words> = {
   },
 
   endpoint: {
-    says: { failing: 'Scheitert', degraded: 'Viele Versuche scheitern', disabled: 'Abgeschaltet', paused: 'Angehalten', healthy: 'Versuche gelingen', quiet: 'Keine Versuche in den letzten 24 Stunden' },
+    says: { failing: 'Scheitert', degraded: 'Viele Versuche scheitern', disabled: 'Abgeschaltet', paused: 'Angehalten', healthy: 'Funktioniert', quiet: 'Keine Versuche in den letzten 24 Stunden' },
     blocked: {
       key: (key: string) => `Der Ordnungsschlüssel ${key} steht still:`,
       head: (n: number) => `Nummer ${n}`,
@@ -446,6 +448,7 @@ export const words: Part<Words> = {
     parked: 'Geparkt',
     retrying: 'Neue Versuche',
     latency: 'Latenz',
+    lately: (share, n) => `${share} von ${counted(n, 'Versuch', 'Versuchen')} in dieser und der letzten Stunde gelangen`,
     ofNow: (n, share, span) => `von ${counted(n, 'Versuch', 'Versuchen')} in dieser und der letzten Stunde. ${span}: ${share}`,
     outcomes: 'Versuche nach Antwort',
     numbers: 'Versuche nach Nummer',
@@ -754,7 +757,7 @@ export const words: Part<Words> = {
         paused: 'ist angehalten: Die Zustellungen warten, bis Sie ihn fortsetzen',
         disabled: 'ist abgeschaltet: Die Zustellungen warten, bis Sie ihn einschalten',
         open: 'antwortet nicht: Die Zustellungen warten, bis er antwortet',
-        failing: (share) => `scheitert: Nur ${share} der Anfragen in dieser und der letzten Stunde gelangen`,
+        failing: (share) => `scheitert: ${share} der Anfragen in dieser und der letzten Stunde gelangen`,
       },
       deadAgain: 'Wieder gescheitert',
       job: 'Einzelheiten',

@@ -9,6 +9,9 @@ const other = language === 'de' ? await import('./de').catch(() => undefined) : 
 /** The words of the page in its language. A customer reads plainer words than an operator. */
 export const text = [isPortal && en.customer, other?.words, isPortal && other?.customer].reduce((all: en.Words, some) => (some ? merged(all, some) : all), en.words)
 
+/** A sentence of the API in the language of the page. */
+export const said = (sentence: string) => (sentence && other ? other.said(sentence) : sentence)
+
 function merged<T extends object>(base: T, over: object): T {
   const all = { ...base } as Record<string, unknown>
   for (const [name, value] of Object.entries(over)) {

@@ -3,7 +3,7 @@ import { type Delivery, nameOf, useNamed } from '../api/reads'
 import type { Schemas } from '../api/client'
 import { count, duration, until } from '../format'
 import { deliveryPath } from './paths'
-import { text } from '../text'
+import { said, text } from '../text'
 import { Table } from './list'
 import { Badge, type Tone } from './page'
 import { Time } from './time'
@@ -53,7 +53,7 @@ export function EndpointName({ tenant, id }: { tenant: string; id: string }) {
 export function LastAnswer({ of: last }: { of?: Schemas['Outcome'] }) {
   if (!last) return <span className="soft">–</span>
   return (
-    <span className={`answer ${last.class === 'delivered' ? '' : 'bad'}`} title={last.error}>
+    <span className={`answer ${last.class === 'delivered' ? '' : 'bad'}`} title={last.error && said(last.error)}>
       {outcome(last)} <span className="soft number">{duration(last.duration)}</span>
     </span>
   )
