@@ -59,7 +59,7 @@ const inUnit = (value: number, unit: string, digits: number, unitDisplay: 'short
 
 export function milliseconds(ms: number): string {
   if (ms > 0 && ms < 1) return `< ${inUnit(1, 'millisecond', 0)}`
-  if (ms < 1000) return inUnit(ms, 'millisecond', 0)
+  if (ms < 1000) return inUnit(Math.trunc(ms), 'millisecond', 0)
   if (ms < 60_000) return inUnit(ms / 1000, 'second', ms < 10_000 ? 2 : 1)
   if (ms < 3_600_000) return inUnit(ms / 60_000, 'minute', 1)
   if (ms >= 172_800_000) return inUnit(ms / 86_400_000, 'day', 1, 'long')
@@ -68,8 +68,8 @@ export function milliseconds(ms: number): string {
 
 const goUnits: Record<string, number> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
-/** A duration of the API for people. */
-export const duration = (text: string) => milliseconds(goDuration(text))
+/** A duration of the API for people. The API cuts some to whole milliseconds, so 0s is less than one. */
+export const duration = (text: string) => milliseconds(goDuration(text) || 0.5)
 
 /** The milliseconds of a duration of the API, such as "1h30m". */
 export function goDuration(text: string): number {

@@ -40,6 +40,24 @@ test('the tracks of figures are equally wide, and no duration is 0 ms', async ({
   await expect(page.locator('.stat', { hasText: 'p50 latency' })).toContainText('< 1 ms')
   await expect(page.locator('.stat', { hasText: 'p99 latency' })).toContainText('2.1 sec')
   await expect(page.getByText('0 ms', { exact: true })).toHaveCount(0)
+
+  // The API cuts the duration of an attempt to whole milliseconds.
+  await backend.settled(tenant, await backend.event(tenant, 'order.paid', {}), 'delivered')
+  await page.route(
+    (url) => url.pathname === `/v1/tenants/${tenant}/deliveries`,
+    async (route) => {
+      const { data, ...rest } = (await (await route.fetch()).json()) as { data: { last: object }[] }
+      await route.fulfill({ json: { ...rest, data: data.map((d) => ({ ...d, last: { ...d.last, duration: '0s' } })) } })
+    },
+  )
+  await page.goto(`${backend.address}/console/t/${tenant}/deliveries`)
+  await expect(page.locator('.answer')).toHaveText('200 Delivered < 1 ms')
+})
+
+test('a list of tabs does not scroll up and down', async ({ page, backend, receiver, tenant }) => {
+  const endpoint = await backend.endpoint(tenant, { url: receiver.url('/hook') })
+  await signIn(page, backend, `/t/${tenant}/endpoints/${endpoint}`)
+  expect(await page.getByRole('tablist').evaluate((list) => getComputedStyle(list).overflowY)).toBe('hidden')
 })
 
 test('a condition that began days ago names day and hour, and dead letters name when they died', async ({ page, backend, receiver, tenant }) => {

@@ -109,7 +109,7 @@ test('the portal says it in plain words, and one request reads all endpoints', a
   await expect(tone(rows.nth(0), 'Failing')).toHaveClass('badge bad')
   await expect(tone(rows.nth(1), 'Healthy')).toHaveClass('badge good')
   await expect(tone(rows.nth(2), 'No recent events')).toHaveClass('badge calm')
-  await expect(page.locator('.verdict')).toContainText('; 1 was lost.')
+  await expect(page.locator('.verdict')).toContainText('; 1 delivery failed.')
   expect([...new Set(reads)]).toEqual([`/v1/tenants/${tenant}/health`])
 })
 

@@ -115,9 +115,10 @@ function Timeline({ tenant, delivery }: { tenant: string; delivery: Delivery }) 
             ))}
             {d.ordering && <InOrder tenant={tenant} of={d.ordering} />}
             <Now tenant={tenant} of={d} />
-            {d.planned_at.map((at, i) => (
+            {d.planned_at.slice(0, d.planned_at.length > 2 ? 1 : 2).map((at, i) => (
               <Item key={at} tone="calm" planned at={at} title={t.planned} note={i === 0 ? whyThen(d, at) : t.plannedIf} />
             ))}
+            {d.planned_at.length > 2 && <Item tone="calm" planned at={d.planned_at.at(-1)} title={t.plannedMore(d.planned_at.length - 1)} note={t.plannedLast} />}
             {d.gives_up_at && <Item tone="wait" planned at={d.gives_up_at} title={t.givesUp} />}
           </ol>
           <div className="soft small">
