@@ -16,6 +16,9 @@ func (p *program) health() *cobra.Command {
 	c := &cobra.Command{
 		Use: "health", Short: "Show what waits, what is dead, and what needs attention, in all tenants", Args: arguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if c.Flags().Changed("tenant") {
+				return usagef("health is of all tenants: for one, surehook endpoints attention -t %s", c.Flag("tenant").Value)
+			}
 			write := p.writeHealth
 			if atRisk {
 				write = p.writeAtRisk
@@ -95,13 +98,13 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 	lines := tabwriter.NewWriter(p.Out, 0, 0, columnGap, ' ', 0)
 	mean := ""
 	if took := text("last_hour.mean_delivery_time"); took != none {
-		mean = ", " + took + " from event to delivery"
+		mean = ", " + brief(took) + " from event to delivery"
 	}
 	fmt.Fprintf(lines, "since %s\t%s delivered, %s failed attempts, %s dead%s\n", p.since(text("last_hour.since")),
 		text("last_hour.delivered"), text("last_hour.failed"), text("last_hour.dead"), mean)
 	fmt.Fprintf(lines, "waiting\t%s queued, %s in flight, %s retrying, %s parked%s\n", text("queued"), text("in_flight"), text("retrying"), text("parked"), reasons(fields))
 	if oldest := text("oldest_pending.delivery_id"); oldest != none {
-		fmt.Fprintf(lines, "oldest\t%s of %s, %s, %s old\n", oldest, text("oldest_pending.tenant"), text("oldest_pending.state"), text("oldest_pending.age"))
+		fmt.Fprintf(lines, "oldest\t%s of %s, %s, created %s\n", oldest, text("oldest_pending.tenant"), text("oldest_pending.state"), p.since(text("oldest_pending.created_at")))
 	}
 	if first := text("first_loss_at"); first != none {
 		fmt.Fprintf(lines, "at risk\t%s lost if nothing changes, the first %s\n", plural(text("at_risk"), "waiting delivery is", "waiting deliveries are"), p.since(first))
