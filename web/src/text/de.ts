@@ -353,7 +353,7 @@ export const words: Part<Words> = {
   },
 
   latency: {
-    p50: 'Median', p95: '95 %', p99: '99 %',
+    p50: 'Latenz p50', p95: 'Latenz p95', p99: 'Latenz p99',
     title: 'Latenz der Versuche',
     label: 'Latenz der Versuche nach Stunde',
   },
@@ -683,8 +683,8 @@ export const words: Part<Words> = {
   tenant: {
     title: 'Überblick',
     endpoints: 'Endpunkte',
-    success: 'Erfolg, 24 h',
-    p95: 'Latenz p95, 24 h',
+    success: 'Erfolg, 24\u00a0h',
+    p95: 'Latenz p95, 24\u00a0h',
     none: 'Noch keine Endpunkte',
     first: 'Legen Sie den ersten Endpunkt an, um Ereignisse zu empfangen. Sollte es welche geben, prüfen Sie den Namen des Mandanten.',
     fails: (n) => (n === 1 ? '1 Endpunkt scheitert' : `${count(n)} Endpunkte scheitern`),

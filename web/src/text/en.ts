@@ -1067,8 +1067,8 @@ export const words = {
   tenant: {
     title: 'Overview',
     endpoints: 'Endpoints',
-    success: 'Success, 24 h',
-    p95: 'p95 latency, 24 h',
+    success: 'Success, 24\u00a0h',
+    p95: 'p95 latency, 24\u00a0h',
     failing: 'Not delivered yet, newest first',
     none: 'No endpoints yet',
     unknown: 'Nothing is known of this tenant',
@@ -1208,7 +1208,7 @@ export const customer: Part<Words> = {
     fails: (n) => (n === 1 ? 'One of your endpoints fails' : `${count(n)} of your endpoints fail`),
     noneFails: 'Your endpoints work',
     first: 'Create the first endpoint to receive events.',
-    p95: 'p95 latency, 24 h',
+    p95: 'p95 latency, 24\u00a0h',
     failing: 'Being retried, newest first',
   },
 }
