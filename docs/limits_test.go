@@ -17,6 +17,7 @@ import (
 	"surehook.example/surehook/internal/admin/reject"
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
@@ -151,14 +152,20 @@ func TestLimits(t *testing.T) {
 		"rows of statistics": {
 			written(t, "internal/admin/status", `maxTotalGroups += (\d+)`), written(t, "internal/admin/status", `maxHourlyGroups += (\d+)`),
 		},
-		"health of a tenant":                        {int(hours(condition.Span)) + 1, hook.DefaultEndpoints},
-		"records of changes":                        {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`), written(t, "internal/httpapi", `maxValue\s+= (\d+) << 10`)},
-		"erasure of a tenant":                       {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
-		"shards":                                    {1, hook.MaxShards, 1},
-		"in-flight slots of a deployment":           {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
-		"types and filters of a tenant's endpoints": {written(t, "internal/aws/dynamo", `maxRowPages = (\d+)`), 403, hook.DefaultEndpoints},
-		"list of a tenant's endpoints":              {hook.MaxEndpointsPerTenant/100 + 3, hook.MaxEndpointsPerTenant},
-		"search for an id":                          {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
+		"health of a tenant":                                  {int(hours(condition.Span)) + 1, hook.DefaultEndpoints},
+		"records of changes":                                  {days(hook.AuditKept), audit.MaxRead, written(t, "internal/httpapi", `maxRefused = (\d+) << 10`), written(t, "internal/httpapi", `maxValue\s+= (\d+) << 10`)},
+		"erasure of a tenant":                                 {written(t, "internal/aws/dynamo", `scannedPages\s+= (\d+)`), days(erasure.Keep)},
+		"shards":                                              {1, hook.MaxShards, 1},
+		"in-flight slots of a deployment":                     {slots(t, "prod"), slots(t, "staging"), slots(t, "dev")},
+		"types and filters of a tenant's endpoints":           {written(t, "internal/aws/dynamo", `maxRowPages = (\d+)`), 403, hook.DefaultEndpoints},
+		"list of a tenant's endpoints":                        {hook.MaxEndpointsPerTenant/100 + 3, hook.MaxEndpointsPerTenant},
+		"counts of an endpoint's waiting and dead deliveries": {backlog.Exact, written(t, "internal/delivery/backlog", `leastRows = (\d+)`)},
+		"read units to count at a look, whatever waits":       {10, 6, 1.5},
+		"count by a review": {
+			hours(review.Span), minutes(review.Every), strings.ReplaceAll(written(t, "internal/delivery/breaker", `countMany = ([\d_]+)`), "_", ""),
+			written(t, "internal/delivery/breaker", `countTimeout = (\d+) \* time\.Second`), 25, 1000,
+		},
+		"search for an id": {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
 		"events, deliveries and attempts": {
 			written(t, "infra/surehook", `staging.Name, staging.Retention, .+ = "staging", (\d+)\*day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
 		},

@@ -2845,6 +2845,9 @@ type Accepted struct {
 	Warnings *[]FieldError `json:"warnings,omitempty"`
 }
 
+// AsOf When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now.
+type AsOf = time.Time
+
 // AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 type AtRisk = int
 
@@ -2937,10 +2940,13 @@ type Attention struct {
 
 // AttentionEndpoint An endpoint that needs attention.
 type AttentionEndpoint struct {
+	// AsOf When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now.
+	AsOf *AsOf `json:"as_of,omitempty"`
+
 	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
-	// Complete false: the counting took too long, so the counts are lower bounds.
+	// Complete false: the counts are lower bounds, as in the health of the endpoint.
 	Complete bool `json:"complete"`
 
 	// Condition How the endpoint does, in one word.
@@ -3106,7 +3112,7 @@ type AuthViewType string
 
 // Backlog What becomes of the parked deliveries if nothing changes. Absent without any, if none of the retrying ones is at risk, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
 type Backlog struct {
-	// AtRisk How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each.
+	// AtRisk How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, the review counts them in eight spans of age, and they are taken as evenly accepted within each.
 	AtRisk      int   `json:"at_risk"`
 	DrainsBy    *Time `json:"drains_by,omitempty"`
 	FirstLossAt *Time `json:"first_loss_at,omitempty"`
@@ -4051,13 +4057,15 @@ type EndpointFieldsSignatureSchemes string
 
 // EndpointHealth defines model for EndpointHealth.
 type EndpointHealth struct {
-	At Time `json:"at"`
+	// AsOf When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now.
+	AsOf *AsOf `json:"as_of,omitempty"`
+	At   Time  `json:"at"`
 
 	// Backlog What becomes of the parked deliveries if nothing changes. Absent without any, if none of the retrying ones is at risk, and while no limit of the endpoint decides on their pace: none is set, no answer in the last hour tells how long a slot is in use, or the endpoint coalesces.
 	Backlog      *Backlog     `json:"backlog,omitempty"`
 	CircuitState CircuitState `json:"circuit_state"`
 
-	// Complete false: retrying, parked, dead and at_risk are lower bounds, because 10 s were too short to count all deliveries.
+	// Complete false: retrying, parked, dead and at_risk are lower bounds, because no review has counted them yet, or not to the end.
 	Complete bool `json:"complete"`
 
 	// Condition How the endpoint does, in one word.
@@ -4510,7 +4518,9 @@ type FoundList struct {
 
 // Health defines model for Health.
 type Health struct {
-	At Time `json:"at"`
+	// AsOf When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now.
+	AsOf *AsOf `json:"as_of,omitempty"`
+	At   Time  `json:"at"`
 
 	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
@@ -4518,7 +4528,7 @@ type Health struct {
 	// Attention All of the counted endpoints that need attention, by tenant and cause, the worst first: failing, disabled, degraded and paused ones, and those with dead deliveries or deliveries at risk. Sorted as the health of a tenant, then by what waits.
 	Attention []Attention `json:"attention"`
 
-	// Complete false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s.
+	// Complete false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, a count of more than 10 s, or as in the health of an endpoint.
 	Complete bool `json:"complete"`
 
 	// Dead The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false.
@@ -5429,10 +5439,13 @@ type TenantList struct {
 
 // TenantWaiting The waiting deliveries of a tenant.
 type TenantWaiting struct {
+	// AsOf When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now.
+	AsOf *AsOf `json:"as_of,omitempty"`
+
 	// AtRisk The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none.
 	AtRisk AtRisk `json:"at_risk"`
 
-	// Complete false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since.
+	// Complete false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or as in the health of an endpoint. Retries due more than a day after the last attempt are left out if their endpoint had no failure since.
 	Complete bool `json:"complete"`
 
 	// FirstLossAt When the first of them is lost. Absent if none is.
@@ -6326,7 +6339,7 @@ type ClientInterface interface {
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
 	// The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
-	// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+	// most four for each endpoint and three for each of its shards. It ends the counting after 10 s.
 	//
 	// Corresponds with GET /v1/health (the `GetHealth` operationId).
 	GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6440,8 +6453,8 @@ type ClientInterface interface {
 	// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 	//
 	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
-	// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
-	// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+	// requests, one for each endpoint that it looks at, and for those of the cause at most one more and three for each shard. Counts
+	// may lag by a moment.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
 	ListAttention(ctx context.Context, tenant TenantRef, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -6992,9 +7005,9 @@ type ClientInterface interface {
 	// Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
 	// first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
 	// circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
-	// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
-	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
-	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
+	// per hundred endpoints of the tenant. For `waiting` it makes at most one more for each of at most 20 endpoints, the worst
+	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, and three for each of their shards. Counts lag and lose
+	// successes as in the health of an endpoint.
 	//
 	// Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
 	GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7342,7 +7355,7 @@ func (c *Client) PutEventType(ctx context.Context, pType EventTypeRef, params *P
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
 // The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
-// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+// most four for each endpoint and three for each of its shards. It ends the counting after 10 s.
 //
 // Corresponds with GET /v1/health (the `GetHealth` operationId).
 func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -7586,8 +7599,8 @@ func (c *Client) EraseTenant(ctx context.Context, tenant TenantRef, reqEditors .
 // at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 //
 // A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
-// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
-// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+// requests, one for each endpoint that it looks at, and for those of the cause at most one more and three for each shard. Counts
+// may lag by a moment.
 //
 // Corresponds with GET /v1/tenants/{tenant}/attention (the `ListAttention` operationId).
 func (c *Client) ListAttention(ctx context.Context, tenant TenantRef, params *ListAttentionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -8638,9 +8651,9 @@ func (c *Client) ReplayEvent(ctx context.Context, tenant TenantRef, event EventR
 // Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
 // first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
 // circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
-// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
-// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
-// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
+// per hundred endpoints of the tenant. For `waiting` it makes at most one more for each of at most 20 endpoints, the worst
+// first, that have parked deliveries, a circuit that is not closed, or failed attempts, and three for each of their shards. Counts lag and lose
+// successes as in the health of an endpoint.
 //
 // Corresponds with GET /v1/tenants/{tenant}/health (the `GetTenantHealth` operationId).
 func (c *Client) GetTenantHealth(ctx context.Context, tenant TenantRef, params *GetTenantHealthParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -13517,7 +13530,7 @@ type ClientWithResponsesInterface interface {
 	// hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 	//
 	// The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
-	// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+	// most four for each endpoint and three for each of its shards. It ends the counting after 10 s.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -13653,8 +13666,8 @@ type ClientWithResponsesInterface interface {
 	// at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 	//
 	// A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
-	// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
-	// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+	// requests, one for each endpoint that it looks at, and for those of the cause at most one more and three for each shard. Counts
+	// may lag by a moment.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -14261,9 +14274,9 @@ type ClientWithResponsesInterface interface {
 	// Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
 	// first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
 	// circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
-	// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
-	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
-	// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
+	// per hundred endpoints of the tenant. For `waiting` it makes at most one more for each of at most 20 endpoints, the worst
+	// first, that have parked deliveries, a circuit that is not closed, or failed attempts, and three for each of their shards. Counts lag and lose
+	// successes as in the health of an endpoint.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17844,7 +17857,7 @@ func (c *ClientWithResponses) PutEventTypeWithResponse(ctx context.Context, pTyp
 // hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
 //
 // The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
-// most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+// most four for each endpoint and three for each of its shards. It ends the counting after 10 s.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18058,8 +18071,8 @@ func (c *ClientWithResponses) EraseTenantWithResponse(ctx context.Context, tenan
 // at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
 //
 // A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
-// requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
-// forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+// requests, one for each endpoint that it looks at, and for those of the cause at most one more and three for each shard. Counts
+// may lag by a moment.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -18966,9 +18979,9 @@ func (c *ClientWithResponses) ReplayEventWithResponse(ctx context.Context, tenan
 // Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
 // first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
 // circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
-// per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
-// first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
-// ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
+// per hundred endpoints of the tenant. For `waiting` it makes at most one more for each of at most 20 endpoints, the worst
+// first, that have parked deliveries, a circuit that is not closed, or failed attempts, and three for each of their shards. Counts lag and lose
+// successes as in the health of an endpoint.
 //
 // Returns a wrapper object for the known response body format(s).
 //

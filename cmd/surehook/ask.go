@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"surehook.example/surehook/client"
 	"surehook.example/surehook/client/openapi"
@@ -27,7 +28,7 @@ func waitingOf() *effect {
 	return &effect{path: endpointsPath + "/{arg}/health", unread: "What waits is cancelled.", count: func(_ string, answer json.RawMessage) (string, error) {
 		var health openapi.EndpointHealth
 		err := decode(answer, &health)
-		return cancelled(health.Deliveries.Retrying+health.Deliveries.Parked, health.Complete), err
+		return cancelled(health.Deliveries.Retrying+health.Deliveries.Parked, about(health.Complete, health.AsOf)), err
 	}}
 }
 
@@ -42,12 +43,12 @@ func unsettledOf() *effect {
 				n++
 			}
 		}
-		return cancelled(n, list.NextCursor == nil), err
+		return cancelled(n, atLeast(list.NextCursor == nil)), err
 	}}
 }
 
-func cancelled(n int, complete bool) string {
-	return atLeast(complete) + counted(n, "waiting delivery is", "waiting deliveries are") + " cancelled."
+func cancelled(n int, about string) string {
+	return about + counted(n, "waiting delivery is", "waiting deliveries are") + " cancelled."
 }
 
 // sentBy counts the deliveries that the job has sent.
@@ -128,6 +129,14 @@ func atLeast(complete bool) string {
 		return ""
 	}
 	return "at least "
+}
+
+// about returns the words before a number that is a lower bound, or was counted before.
+func about(complete bool, asOf *time.Time) string {
+	if asOf != nil && complete {
+		return "about "
+	}
+	return atLeast(complete)
 }
 
 // counted returns the number with its noun.

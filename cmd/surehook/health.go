@@ -113,8 +113,11 @@ func (p *program) writeHealth(answer json.RawMessage, _ namer) error {
 		plural(text("dead"), "delivery", "deliveries"), plural(text("queues.dead_letters.visible"), "message", "messages"))
 	fmt.Fprintf(lines, "undeliverable\t%s messages: more than 0 is a fault of Surehook\n", text("queues.undeliverable.visible"))
 	fmt.Fprintf(lines, "circuits\t%s open\n", text("open_circuits"))
+	if at := text("as_of"); at != none {
+		fmt.Fprintf(lines, "counted\tof endpoints with more than 100, %s\n", p.since(at))
+	}
 	if !found.Complete {
-		fmt.Fprintln(lines, "\tat least so many: of more than 500 endpoints, those in trouble or active last are counted; the queue has all")
+		fmt.Fprintln(lines, "\tat least so many: of an endpoint with more than 100, the next review counts all, and of more than 500 endpoints those in trouble or active last are counted")
 	}
 	if err := lines.Flush(); err != nil {
 		return fmt.Errorf("print the health: %w", err)

@@ -28,7 +28,7 @@ type question struct {
 func questions(dead, made string, deployed time.Time) []question {
 	minutes := " --since " + deployed.Format(time.RFC3339Nano) + " --until " + deployed.Add(7*time.Minute).Format(time.RFC3339Nano)
 	return []question{
-		{"Is anything wrong now?", "the depth of each queue, 416 requests for the open circuits and the active endpoints, and at most eight for each of 500", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
+		{"Is anything wrong now?", "the depth of each queue, 416 requests for the open circuits and the active endpoints, and at most seven for each of 500", "health", `(?s)at risk +\d+ waiting deliveries are lost if nothing changes.*acme +1 +failing +401 .* billing\n.*acme +1 +failing +503 .* crm\n`},
 		{"Since when does the endpoint fail, and why?", "the health of one endpoint, and its newest 20 deliveries with a failed attempt", "why crm -t acme", `(?s)^crm is failing since \w{3} \d\d:\d\d \([89]h ago\): 503 unavailable\n.*\n  down for maintenance\n`},
 		{"What waits, and for how long?", "one request for each shard of the endpoint and page", "deliveries list -t acme --endpoint crm --state parked --limit 3", `dlv_\S+ .* crm +parked +circuit_open`},
 		{"What was sent, and what came back?", "the delivery, its event and its attempts", "deliveries get " + dead + " -t acme", `(?s)attempt 1: 401 refused after \S+.*  \{"error":"invalid token"\}.*received\n.*sent\n.*  Webhook-Id: evt_`},

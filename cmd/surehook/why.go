@@ -75,7 +75,7 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 		}
 	}
 	if n := h.Deliveries.Retrying + h.Deliveries.Parked; n > 0 {
-		line := atLeast(h.Complete) + counted(n, "delivery waits", "deliveries wait")
+		line := about(h.Complete, h.AsOf) + counted(n, "delivery waits", "deliveries wait")
 		if at := h.CircuitState.NextProbeAt; at != nil && h.Status == openapi.EndpointHealthStatusActive {
 			line += ", the next probe " + relative(*at, p.Now())
 		}
@@ -85,7 +85,10 @@ func (p *program) verdict(name string, h openapi.EndpointHealth) string {
 		lines = append(lines, counted(b.AtRisk, "delivery is", "deliveries are")+" lost if nothing changes, the first "+relative(*b.FirstLossAt, p.Now()))
 	}
 	if h.Deliveries.Dead > 0 {
-		lines = append(lines, counted(h.Deliveries.Dead, "dead letter", "dead letters")+": surehook dead-letters")
+		lines = append(lines, about(h.Complete, h.AsOf)+counted(h.Deliveries.Dead, "dead letter", "dead letters")+": surehook dead-letters")
+	}
+	if h.AsOf != nil {
+		lines = append(lines, "of more than 100, as counted "+relative(*h.AsOf, p.Now()))
 	}
 	return strings.Join(lines, "\n")
 }

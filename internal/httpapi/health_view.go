@@ -29,8 +29,14 @@ type endpointHealthView struct {
 	CircuitState circuitStateView `json:"circuit_state"`
 	Deliveries   countsView       `json:"deliveries"`
 	Backlog      *backlogView     `json:"backlog,omitzero"`
-	Complete     bool             `json:"complete"`
-	Windows      windowsView      `json:"windows"`
+	countedView
+	Windows windowsView `json:"windows"`
+}
+
+// countedView says how far counts of deliveries are to be trusted.
+type countedView struct {
+	Complete bool      `json:"complete"`
+	AsOf     time.Time `json:"as_of,omitzero"`
 }
 
 // limitsView holds the limits of the endpoint. Without a limit, its count is left out.
@@ -96,8 +102,8 @@ type latencyView struct {
 
 // pipelineView is the health of the pipeline.
 type pipelineView struct {
-	At           time.Time           `json:"at"`
-	Complete     bool                `json:"complete"`
+	At time.Time `json:"at"`
+	countedView
 	Queued       int                 `json:"queued"`
 	Retrying     int                 `json:"retrying"`
 	InFlight     int                 `json:"in_flight"`
@@ -180,9 +186,9 @@ func viewEndpointHealth(h status.Health) endpointHealthView {
 			Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
 			Dead: h.Dead, Delivered: h.Day.Delivered,
 		},
-		Backlog:  viewBacklog(h.Backlog),
-		Complete: h.Complete,
-		Windows:  windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
+		Backlog:     viewBacklog(h.Backlog),
+		countedView: countedView(h.Counted),
+		Windows:     windowsView{Hour: viewWindow(h.Hour), Day: viewWindow(h.Day)},
 	}
 }
 
@@ -252,7 +258,7 @@ func viewPipeline(p status.Pipeline) pipelineView {
 	hour := p.Hour.Figures()
 	v := pipelineView{
 		At:           p.At,
-		Complete:     p.Complete,
+		countedView:  countedView(p.Counted),
 		Queued:       p.Queued(),
 		Retrying:     p.Waiting.Retrying,
 		InFlight:     p.InFlight(),

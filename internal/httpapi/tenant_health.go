@@ -73,7 +73,7 @@ type tenantHealthView struct {
 
 // waitingView counts the waiting deliveries of a tenant.
 type waitingView struct {
-	Complete  bool                `json:"complete"`
+	countedView
 	Queued    int                 `json:"queued_estimate"`
 	Retrying  int                 `json:"retrying"`
 	Parked    int                 `json:"parked"`
@@ -129,7 +129,7 @@ type needingView struct {
 	UID       string          `json:"uid"`
 	URL       string          `json:"url"`
 	Condition conditionView   `json:"condition"`
-	Complete  bool            `json:"complete"`
+	countedView
 	harmView
 }
 
@@ -146,7 +146,7 @@ func viewTenantHealth(h status.TenantHealth, limit int) tenantHealthView {
 	v := tenantHealthView{
 		At: h.At, Since: h.Since, Endpoints: h.Matching,
 		Waiting: waitingView{
-			Complete: h.Complete, Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
+			countedView: countedView(h.Counted), Queued: int(math.Round(h.Queued)), Retrying: h.Waiting.Retrying, Parked: h.Waiting.Parked, Reasons: viewReasons(h.Waiting.Reasons),
 			AtRisk: h.Waiting.AtRisk, FirstLoss: h.Waiting.FirstLoss,
 		},
 	}

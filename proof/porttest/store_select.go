@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 )
@@ -66,6 +67,29 @@ func wantSelected(t *testing.T, s StoreUnderTest, selection replay.Selection, wa
 	}
 	at, err := s.Newest(t.Context(), selection)
 	wantSame(t, fmt.Sprintf("Newest(%+v)", selection), newest.UTC(), at.UTC(), err)
+	wantOldest(t, s, selection, want)
+}
+
+// wantOldest reads the rows of a selection. Each shard has at most the limit of them, so those that are
+// left out are not the oldest ones of a shard.
+func wantOldest(t *testing.T, s StoreUnderTest, selection replay.Selection, want []hook.Delivery) {
+	t.Helper()
+
+	for _, selection.Limit = range []int{1, 2, 100} {
+		var rows []backlog.Row
+		more, inShard := false, make(map[int]int)
+		for _, d := range want {
+			if shard := d.Ref().Shard; inShard[shard] == selection.Limit {
+				more = true
+			} else {
+				inShard[shard]++
+				rows = append(rows, backlog.Row{ID: d.ID, State: d.State, CreatedAt: d.CreatedAt.UTC()})
+			}
+		}
+		got, gotMore, err := s.Oldest(t.Context(), selection)
+		wantSame(t, fmt.Sprintf("Oldest(%+v)", selection), rows, got, err)
+		wantSame(t, fmt.Sprintf("more of Oldest(%+v)", selection), more, gotMore, nil)
+	}
 }
 
 func selectOldestFirst(t *testing.T, s StoreUnderTest) {

@@ -246,15 +246,16 @@ test('what waits is one bar by reason', async ({ page, backend, receiver, tenant
   await expect(figure(waiting, 'Endpoint failing')).toBeVisible()
 })
 
-test('the waiting of a tenant says that it is a lower bound', async ({ page, backend, receiver, tenant }) => {
+test('the waiting of a tenant says that it is a lower bound, and when it was counted', async ({ page, backend, receiver, tenant }) => {
   await backend.endpoint(tenant, { url: receiver.url('/hook') })
-  const waiting = { complete: false, queued_estimate: 3, retrying: 4210, parked: 52_000, parked_by_reason: { paused: 51_000, rate: 1000 } }
+  const waiting = { complete: false, as_of: new Date(Date.now() - 600_000).toISOString(), queued_estimate: 3, retrying: 4210, parked: 52_000, parked_by_reason: { paused: 51_000, rate: 1000 } }
   await page.route((url) => url.pathname === `/v1/tenants/${tenant}/health`, async (route) => {
     const response = await route.fetch()
     await route.fulfill({ response, json: { ...(await response.json()), waiting } })
   })
   await signIn(page, backend, `/t/${tenant}`)
-  await expect(card(page, 'Waiting')).toContainText('At least: the 20 endpoints that need attention most are counted')
+  await expect(card(page, 'Waiting')).toContainText('At least: the next review counts the endpoints with more than 100')
+  await expect(card(page, 'Waiting')).toContainText('as counted 10 min ago')
   await expect(figure(card(page, 'Waiting'), 'Endpoint paused')).toContainText('51,000')
   await lookAt(page, 'waiting')
 })

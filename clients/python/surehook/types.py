@@ -594,7 +594,7 @@ class Backlog(TypedDict):
     drains_by: NotRequired[str]
     """When all that are parked now have left or died. Absent while none leaves."""
     at_risk: int
-    """How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each."""
+    """How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, the review counts them in eight spans of age, and they are taken as evenly accepted within each."""
     first_loss_at: NotRequired[str]
     """When the first of them passes max_age. Absent if none does."""
 
@@ -1093,7 +1093,9 @@ class TenantWaiting(TypedDict):
     """The waiting deliveries of a tenant."""
 
     complete: bool
-    """false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since."""
+    """false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or as in the health of an endpoint. Retries due more than a day after the last attempt are left out if their endpoint had no failure since."""
+    as_of: NotRequired[str]
+    """When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now."""
     queued_estimate: int
     """An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before."""
     retrying: int
@@ -1150,7 +1152,9 @@ class AttentionEndpoint(TypedDict):
     url: str
     condition: Condition
     complete: bool
-    """false: the counting took too long, so the counts are lower bounds."""
+    """false: the counts are lower bounds, as in the health of the endpoint."""
+    as_of: NotRequired[str]
+    """When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now."""
     dead: int
     """The number of dead deliveries of any age."""
     waiting: int
@@ -1749,7 +1753,9 @@ HealthWindows = TypedDict(
 class Health(TypedDict):
     at: str
     complete: bool
-    """false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s."""
+    """false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, a count of more than 10 s, or as in the health of an endpoint."""
+    as_of: NotRequired[str]
+    """When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now."""
     queued: int
     """The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying."""
     retrying: int
@@ -1798,5 +1804,7 @@ class EndpointHealth(TypedDict):
     deliveries: DeliveryCounts
     backlog: NotRequired[Backlog]
     complete: bool
-    """false: retrying, parked, dead and at_risk are lower bounds, because 10 s were too short to count all deliveries."""
+    """false: retrying, parked, dead and at_risk are lower bounds, because no review has counted them yet, or not to the end."""
+    as_of: NotRequired[str]
+    """When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now."""
     windows: HealthWindows

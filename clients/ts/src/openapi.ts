@@ -1101,9 +1101,9 @@ export interface paths {
          *     Of more than 500 endpoints the answer has those whose circuits are not closed or that have parked deliveries, among the
          *     first 1,000 of all tenants, and then the first by id. The call makes at most 10 requests for the list of the endpoints, 26 for these
          *     circuits, 10 and one for each endpoint of the answer, whatever the `limit`: at most 546, and with `search` one more
-         *     per hundred endpoints of the tenant. For `waiting` it makes at most four more for each shard of at most 20 endpoints, the worst
-         *     first, that have parked deliveries, a circuit that is not closed, or failed attempts, with one more for each page of deliveries to count; the counting
-         *     ends after 2 s. Counts lag and lose successes as in the health of an endpoint.
+         *     per hundred endpoints of the tenant. For `waiting` it makes at most one more for each of at most 20 endpoints, the worst
+         *     first, that have parked deliveries, a circuit that is not closed, or failed attempts, and three for each of their shards. Counts lag and lose
+         *     successes as in the health of an endpoint.
          */
         get: operations["getTenantHealth"];
         put?: never;
@@ -1133,8 +1133,8 @@ export interface paths {
          *     at risk. The `cursor` of a cause in `GET /v1/health` starts the list of its endpoints; without a cursor it has those of all causes.
          *
          *     A page looks at 100 endpoints and can be empty before the end: the list ends when `next_cursor` is null. It makes three
-         *     requests, one for each endpoint that it looks at, for those of the cause at most one more and five for each shard, one more for each page of deliveries to count, and some for the
-         *     forecast of a long backlog. It ends the counting after 10 s. Counts may lag by a moment.
+         *     requests, one for each endpoint that it looks at, and for those of the cause at most one more and three for each shard. Counts
+         *     may lag by a moment.
          */
         get: operations["listAttention"];
         put?: never;
@@ -1255,7 +1255,7 @@ export interface paths {
          *     hours. Counts may lag by a moment; queue depths come from SQS and may lag by a minute.
          *
          *     The call reads the depth of each queue and the open circuits, makes 400 requests for the list of the endpoints, and at
-         *     most eight for each endpoint, with one more for each page of deliveries to count, and some for the forecast of a long backlog. It ends the counting after 10 s.
+         *     most four for each endpoint and three for each of its shards. It ends the counting after 10 s.
          */
         get: operations["getHealth"];
         put?: never;
@@ -3778,6 +3778,7 @@ export interface components {
          *         "first_loss_at": "2026-11-21T19:30:00.000Z"
          *       },
          *       "complete": true,
+         *       "as_of": "2026-11-21T09:15:00.000Z",
          *       "windows": {
          *         "1h": {
          *           "since": "2026-11-21T08:00:00.000Z",
@@ -3876,8 +3877,9 @@ export interface components {
             circuit_state: components["schemas"]["CircuitState"];
             deliveries: components["schemas"]["DeliveryCounts"];
             backlog?: components["schemas"]["Backlog"];
-            /** @description false: retrying, parked, dead and at_risk are lower bounds, because 10 s were too short to count all deliveries. */
+            /** @description false: retrying, parked, dead and at_risk are lower bounds, because no review has counted them yet, or not to the end. */
             complete: boolean;
+            as_of?: components["schemas"]["AsOf"];
             windows: components["schemas"]["HealthWindows"];
         };
         /**
@@ -3927,7 +3929,7 @@ export interface components {
             per_second: number;
             /** @description When all that are parked now have left or died. Absent while none leaves. */
             drains_by?: components["schemas"]["Time"];
-            /** @description How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, they are counted in eight spans of age, and taken as evenly accepted within each. */
+            /** @description How many pass max_age before their turn, retrying ones included while none leaves. Of more than 100, the review counts them in eight spans of age, and they are taken as evenly accepted within each. */
             at_risk: number;
             /** @description When the first of them passes max_age. Absent if none does. */
             first_loss_at?: components["schemas"]["Time"];
@@ -4031,8 +4033,9 @@ export interface components {
          *     }
          */
         TenantWaiting: {
-            /** @description false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or because there are more deliveries than countable in 2 s. Retries due more than a day after the last attempt are left out if their endpoint had no failure since. */
+            /** @description false: retrying, parked and at_risk are lower bounds, because more than 20 endpoints can have waiting deliveries, or as in the health of an endpoint. Retries due more than a day after the last attempt are left out if their endpoint had no failure since. */
             complete: boolean;
+            as_of?: components["schemas"]["AsOf"];
             /** @description An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before. */
             queued_estimate: number;
             /** @description The number of deliveries with a planned next attempt. */
@@ -4142,8 +4145,9 @@ export interface components {
             uid: string;
             url: string;
             condition: components["schemas"]["Condition"];
-            /** @description false: the counting took too long, so the counts are lower bounds. */
+            /** @description false: the counts are lower bounds, as in the health of the endpoint. */
             complete: boolean;
+            as_of?: components["schemas"]["AsOf"];
             /** @description The number of dead deliveries of any age. */
             dead: number;
             /** @description The number of retrying and parked deliveries. */
@@ -4153,6 +4157,11 @@ export interface components {
         };
         /** @description The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none. */
         AtRisk: number;
+        /**
+         * Format: date-time
+         * @description When some of the counts were made. Up to 100 retrying, 100 parked and 100 dead deliveries of an endpoint are counted now; more were counted by its last review, every 15 minutes, or every hour above 100,000. With several endpoints it is the earliest time. Absent if all are counted now.
+         */
+        AsOf: string;
         /**
          * Format: date-time
          * @description When the first of them is lost. Absent if none is.
@@ -4649,8 +4658,9 @@ export interface components {
          */
         Health: {
             at: components["schemas"]["Time"];
-            /** @description false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, or more deliveries than countable in 10 s. */
+            /** @description false: the counts are lower bounds, because of more than 500 endpoints, more than 1,000 circuits, a count of more than 10 s, or as in the health of an endpoint. */
             complete: boolean;
+            as_of?: components["schemas"]["AsOf"];
             /** @description The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying. */
             queued: number;
             /** @description The number of deliveries with a planned next attempt. */

@@ -19,9 +19,8 @@ const maxLooked = page.MaxLimit
 // without a cursor all of them, and with the cursor of a Trouble those of its cause.
 //
 // A page looks at maxLooked endpoints, and can be empty before the end of the list. It makes three
-// requests, one for each endpoint that it looks at, for those of the cause at most one more and five
-// for each shard, one per page of a count, and more for the forecast of a long backlog (see
-// backlog.Count). Counting ends after countTimeout: what it cut off is in the page, and not Complete.
+// requests, one for each endpoint that it looks at, and for those of the cause at most one more and
+// three for each shard (see backlog.LookAt).
 func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[EndpointHarm], error) {
 	scope := attentionScope(tenant)
 	position, err := page.OpenCursor(scope, p.Cursor)
@@ -83,18 +82,18 @@ func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []h
 		return nil, fmt.Errorf("judge endpoints of tenant %s: %w", tenant, err)
 	}
 	parts = slices.DeleteFunc(parts, func(f part) bool { return of != "" && causeOf(f.harm).text() != of })
-	_, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
-		for i := range parts {
-			group.Go(func() error { return r.fill(ctx, &parts[i], now) })
-		}
-	})
-	if err != nil {
+	group, grouped = errgroup.WithContext(ctx)
+	group.SetLimit(concurrentReads)
+	for i := range parts {
+		group.Go(func() error { return r.fill(grouped, &parts[i], now) })
+	}
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	var found []EndpointHarm
 	for i := range parts {
-		if harm, needed := parts[i].attention(); needed || !harm.Complete {
-			found = append(found, harm)
+		if parts[i].attention() {
+			found = append(found, parts[i].harm)
 		}
 	}
 	return found, nil

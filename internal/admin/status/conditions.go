@@ -44,11 +44,8 @@ type HourSummary struct {
 // MaxHealth bounds the endpoints whose hours a tenant's health reads.
 const MaxHealth = 500
 
-// Limits of the waiting deliveries of a tenant.
-const (
-	maxWaiting     = 20              // endpoints
-	waitingTimeout = 2 * time.Second // the rest of the answer should not wait for a long count
-)
+// maxWaiting bounds the endpoints whose waiting deliveries a tenant's health counts.
+const maxWaiting = 20
 
 // TenantHealth is the health of all endpoints of a tenant.
 type TenantHealth struct {
@@ -57,7 +54,7 @@ type TenantHealth struct {
 	Endpoints []EndpointSummary
 	Queued    float64 // mean number of queued deliveries over the current clock hour and the hour before
 	Waiting   Waiting // of the worst maxWaiting endpoints that can have waiting deliveries
-	Complete  bool    // false: Waiting is a lower bound, after a timeout or with more such endpoints
+	Counted           // Waiting; not Complete also with more such endpoints
 }
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
@@ -68,8 +65,7 @@ type TenantHealth struct {
 //
 // The call then counts the waiting deliveries of at most maxWaiting endpoints: of those
 // with parked deliveries, an open circuit, or failed attempts. It makes at most one request for
-// each of them and four for each of its shards, a request per page of a count, more for the forecast
-// of a long backlog (see backlog.Count), and ends after waitingTimeout.
+// each of them and three for each of its shards (see backlog.LookAt).
 func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search string) (TenantHealth, error) {
 	now := r.now()
 	h := TenantHealth{At: now, Since: judgedSince(now)}
@@ -152,25 +148,31 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 			waiting = append(waiting, e)
 		}
 	}
+	h.Counted = Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
+	waiting = waiting[:min(len(waiting), maxWaiting)]
 	var mu sync.Mutex
-	counted, err := r.counting(ctx, waitingTimeout, func(ctx context.Context, group *errgroup.Group) {
-		for _, e := range waiting[:min(len(waiting), maxWaiting)] {
-			group.Go(func() error {
-				s, err := r.Endpoints.StatusOf(ctx, e.Endpoint, recordOf(records, e.Endpoint.Tenant, e.Endpoint.ID))
-				if err != nil {
-					return err
-				}
-				found, _, _, err := r.waiting(ctx, &s, mean[e.Endpoint.ID], h.At)
-				mu.Lock()
-				defer mu.Unlock()
-				h.Waiting.add(found)
-				e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(concurrentReads)
+	for _, e := range waiting {
+		group.Go(func() error {
+			s, err := r.Endpoints.StatusOf(ctx, e.Endpoint, recordOf(records, e.Endpoint.Tenant, e.Endpoint.ID))
+			if err != nil {
 				return err
-			})
-		}
-	})
-	h.Complete = counted && len(waiting) <= maxWaiting && h.Matching <= MaxHealth
-	return err
+			}
+			c, err := r.counts(ctx, &s, mean[e.Endpoint.ID], h.At)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found := waitingOf(c, &s)
+			h.Waiting.add(found)
+			h.add(countedOf(c))
+			e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.

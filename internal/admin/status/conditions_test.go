@@ -135,7 +135,7 @@ func TestReader_TenantHealth_waiting(t *testing.T) {
 	}
 	b.wait(t, limited, hook.StateParked, hook.ReasonRate, b.now)
 	b.keepOpen(t, open, func(*admission.Record) {})
-	for range 101 {
+	for range 100 {
 		b.wait(t, open, hook.StateParked, hook.ReasonCircuit, b.now.Add(-time.Hour))
 	}
 	b.deliver(t, open, hook.StateDead, b.now)
@@ -146,8 +146,8 @@ func TestReader_TenantHealth_waiting(t *testing.T) {
 		t.Fatalf("TenantHealth = %v", err)
 	}
 	want := status.Waiting{
-		Retrying: 2, Parked: 102, Reasons: map[hook.Reason]int{hook.ReasonInFlight: 1, hook.ReasonCircuit: 101},
-		AtRisk: 101, FirstLoss: b.now.Add(-time.Hour + 72*time.Hour), // of the open circuit; the other endpoint has no limit
+		Retrying: 2, Parked: 101, Reasons: map[hook.Reason]int{hook.ReasonInFlight: 1, hook.ReasonCircuit: 100},
+		AtRisk: 100, FirstLoss: b.now.Add(-time.Hour + 72*time.Hour), // of the open circuit; the other endpoint has no limit
 	}
 	if diff := cmp.Diff(want, got.Waiting); diff != "" || !got.Complete || got.Queued != 1 {
 		t.Errorf("TenantHealth has %v queued, complete %t; want 1, complete; waiting (-want +got):\n%s", got.Queued, got.Complete, diff)

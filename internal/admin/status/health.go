@@ -2,15 +2,11 @@ package status
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/backlog"
-	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
@@ -18,15 +14,6 @@ import (
 	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
 )
-
-// Limits of one count.
-const (
-	countTimeout     = 10 * time.Second // well below the 30 s limit of an HTTP API
-	countConcurrency = 16
-)
-
-// errCountTimeout is the cause of a count that ends early.
-var errCountTimeout = errors.New("counting deliveries took too long")
 
 // Window holds the counts of whole clock hours, the current hour included.
 type Window struct {
@@ -45,7 +32,17 @@ type Health struct {
 	Queued    float64         // mean number of queued deliveries over Hour
 	Dead      int             // dead deliveries of any age
 	Backlog   *drain.Forecast // of the parked deliveries, and of the retrying ones while nothing leaves; nil without any, or if the pace is not known
-	Complete  bool            // false after a timeout: Waiting, Dead and Backlog.AtRisk are lower bounds
+	Counted
+}
+
+// Counted says how far counts of deliveries are to be trusted; see package backlog.
+type Counted struct {
+	Complete bool      // false: they are lower bounds
+	AsOf     time.Time // when a review counted some of them, the earliest; zero: all are of now
+}
+
+func (c *Counted) add(other Counted) {
+	c.AsOf, c.Complete = backlog.Earlier(c.AsOf, other.AsOf), c.Complete && other.Complete
 }
 
 // Waiting counts the recorded, unsettled deliveries.
@@ -75,7 +72,7 @@ func (w *Waiting) add(other Waiting) {
 
 // Health returns the health of the tenant's endpoint with ref as the id or the
 // uid; CodeNotFound if none exists. The index of deliveries may lag by a moment.
-// See backlog.Count for the requests.
+// See backlog.LookAt for the requests to count.
 func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (Health, error) {
 	s, err := r.Endpoints.Status(ctx, tenant, ref)
 	if err != nil {
@@ -87,31 +84,31 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
 	h := healthOf(s, hours, now)
-	h.Complete, err = r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
-		group.Go(func() (err error) {
-			h.Waiting, _, h.Backlog, err = r.waiting(ctx, &s, h.Hour.Latency.Mean(), now)
-			return err
-		})
-		group.Go(func() (err error) {
-			h.Dead, err = r.count(ctx, s.Endpoint.Widest(), hook.StateDead)
-			return err
-		})
-	})
+	counts, err := r.counts(ctx, &s, h.Hour.Latency.Mean(), now)
+	h.Waiting, h.Dead, h.Backlog, h.Counted = waitingOf(counts, &s), counts.Dead, counts.Forecast, countedOf(counts)
 	return h, err
 }
 
-// waiting counts the waiting deliveries of the endpoint, foretells which of them are lost, and
-// returns the oldest one; zero without one. With an error, the counts are those so far.
-func (r *Reader) waiting(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (found Waiting, oldest hook.Delivery, f *drain.Forecast, err error) {
-	c, err := backlog.Count(ctx, r.Index, backlog.Endpoint{Endpoint: s.Endpoint, Admits: s.Admits, Width: s.Width, Mean: mean}, now)
-	found = Waiting{Retrying: c.Retrying, Parked: c.Parked}
+// counts returns the numbers of waiting and dead deliveries of the endpoint.
+func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (backlog.Counts, error) {
+	look, err := backlog.LookAt(ctx, r.Index, s.Endpoint.Widest())
+	if err != nil {
+		return backlog.Counts{}, err
+	}
+	return look.Counts(backlog.Endpoint{Endpoint: s.Endpoint, Admits: s.Admits, Width: s.Width, Mean: mean}, s.Gate.Tally, now), nil
+}
+
+func countedOf(c backlog.Counts) Counted { return Counted{AsOf: c.AsOf, Complete: c.Complete} }
+
+func waitingOf(c backlog.Counts, s *endpoint.Status) Waiting {
+	w := Waiting{Retrying: c.Retrying, Parked: c.Parked}
 	if c.Parked > 0 {
-		found.Reasons = map[hook.Reason]int{reasonOf(s): c.Parked}
+		w.Reasons = map[hook.Reason]int{reasonOf(s): c.Parked}
 	}
 	if c.Forecast != nil {
-		found.AtRisk, found.FirstLoss = c.Forecast.AtRisk, c.Forecast.FirstLoss
+		w.AtRisk, w.FirstLoss = c.Forecast.AtRisk, c.Forecast.FirstLoss
 	}
-	return found, c.Oldest, c.Forecast, err
+	return w
 }
 
 // reasonOf returns why parked deliveries of the endpoint wait now. The reasons in their records are
@@ -156,34 +153,4 @@ func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
 		Hour:      Window{Since: review.RecentSince(now), Counts: recent},
 		Day:       Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
 	}
-}
-
-// counting runs the functions added by work, countConcurrency at a time, for at
-// most the limit. complete is false after the limit: some functions then ended early or
-// did not run.
-func (r *Reader) counting(
-	ctx context.Context, limit time.Duration, work func(ctx context.Context, group *errgroup.Group),
-) (complete bool, err error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, limit, errCountTimeout)
-	defer cancel()
-
-	group, grouped := errgroup.WithContext(bounded)
-	group.SetLimit(countConcurrency)
-	work(grouped, group)
-	if err := group.Wait(); err != nil && context.Cause(bounded) != errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
-		return false, err
-	} else if err != nil {
-		return false, nil
-	}
-	return true, nil
-}
-
-// count returns the number of the endpoint's deliveries in the state. With an
-// error the number is the count so far.
-func (r *Reader) count(ctx context.Context, target hook.Target, state hook.State) (int, error) {
-	n, err := r.Index.CountSelected(ctx, replay.Selection{Target: target, State: state})
-	if err != nil {
-		return n, fmt.Errorf("count %s deliveries of endpoint %s: %w", state, target.Endpoint, err)
-	}
-	return n, nil
 }

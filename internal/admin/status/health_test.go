@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
@@ -161,7 +162,7 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 	want := status.Health{
 		Status: endpoint.Status{Endpoint: e, Gate: record, SignedBy: sign.SignedByNew}, At: b.now, Hour: hours, Day: day,
 		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
-		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, AtRisk: 5, FirstLoss: first}, Dead: 4, Complete: true,
+		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, AtRisk: 5, FirstLoss: first}, Dead: 4, Counted: status.Counted{Complete: true},
 		Backlog: &drain.Forecast{AtRisk: 5, FirstLoss: first},
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
@@ -197,66 +198,62 @@ func TestReader_Health_hidesOtherTenants(t *testing.T) {
 	}
 }
 
-// index has counted 7 deliveries when the context ends, or fails with err.
+// index answers when the context ends, or fails with err.
 type index struct {
 	*memory.Store
 	err error
 }
 
-func (i index) CountSelected(ctx context.Context, _ replay.Selection) (int, error) {
-	if i.err != nil {
-		return 0, i.err
+func (i index) Oldest(ctx context.Context, _ replay.Selection) ([]backlog.Row, bool, error) {
+	if i.err == nil {
+		<-ctx.Done()
+		return nil, false, ctx.Err()
 	}
-	<-ctx.Done()
-	return 7, ctx.Err()
+	return nil, false, i.err
 }
 
-func TestReader_Health_limitsTheTimeOfCounting(t *testing.T) {
+func TestReader_Pipeline_limitsTheTimeOfCounting(t *testing.T) {
 	t.Parallel()
 
 	synctest.Test(t, func(t *testing.T) {
 		b := setup(t)
 		e := b.create(t)
-		b.count(t, e, b.now, stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered})
-		for range 101 { // more than one page
-			b.deliver(t, e, hook.StateParked, b.now)
-		}
+		b.count(t, e, b.now, failure("a", 1, hook.StateRetrying), success("a", 1))
 		b.Index = index{Store: b.store}
 		began := time.Now()
-		h, err := b.Health(t.Context(), tenant, string(e.ID))
-		if err != nil || h.Complete || h.Waiting.Retrying != 7 || h.Waiting.Parked != 7 || h.Dead != 7 || h.Day.Delivered != 1 {
-			t.Errorf("Health = %+v, %d dead, complete %t, %v; want what was counted, incomplete", h.Waiting, h.Dead, h.Complete, err)
-		}
 		p, err := b.Pipeline(t.Context())
-		if err != nil || p.Complete || p.Hour.Delivered != 1 || p.Waiting.Retrying+p.Waiting.Parked != 14 {
-			t.Errorf("Pipeline = %+v, complete %t, %v; want what was counted, incomplete", p.Waiting, p.Complete, err)
+		if err != nil || p.Complete || p.Hour.Delivered != 1 {
+			t.Errorf("Pipeline = complete %t, %d delivered, %v; want what was read, incomplete", p.Complete, p.Hour.Delivered, err)
 		}
-		if took := time.Since(began); took != 20*time.Second {
-			t.Errorf("both took %v; want 10s each", took)
-		}
-		b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
-		began = time.Now()
-		of, err := b.TenantHealth(t.Context(), tenant, "")
-		if err != nil || of.Complete || of.Waiting.Retrying != 7 || len(of.Endpoints) != 1 {
-			t.Errorf("TenantHealth = %+v of %d endpoints, complete %t, %v; want what was counted, incomplete", of.Waiting, len(of.Endpoints), of.Complete, err)
-		}
-		if took := time.Since(began); took != 2*time.Second {
-			t.Errorf("TenantHealth took %v; want 2s", took)
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("Pipeline took %v; want 10s", took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := b.Health(ctx, tenant, string(e.ID)); err == nil {
-			t.Error("Health of a request that ended = nil; want an error")
-		}
-		b.Index = index{Store: b.store, err: errDown}
-		if _, err := b.Health(t.Context(), tenant, string(e.ID)); hook.CodeOf(err) != hook.CodeUnavailable {
-			t.Errorf("Health with an index that is down = %v; want its error", err)
-		}
-		if _, err := b.TenantHealth(t.Context(), tenant, ""); hook.CodeOf(err) != hook.CodeUnavailable {
-			t.Errorf("TenantHealth with an index that is down = %v; want its error", err)
-		}
-		if _, err := b.Pipeline(t.Context()); hook.CodeOf(err) != hook.CodeUnavailable {
-			t.Errorf("Pipeline with an index that is down = %v; want its error", err)
+		if _, err := b.Pipeline(ctx); err == nil {
+			t.Error("Pipeline of a request that ended = nil; want an error")
 		}
 	})
+}
+
+func TestReader_IndexDown(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e := b.create(t)
+	b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
+	b.Index = index{Store: b.store, err: errDown}
+	for name, look := range map[string]func() error{
+		"Health":       func() error { _, err := b.Health(t.Context(), tenant, string(e.ID)); return err },
+		"TenantHealth": func() error { _, err := b.TenantHealth(t.Context(), tenant, ""); return err },
+		"Pipeline":     func() error { _, err := b.Pipeline(t.Context()); return err },
+		"Attention": func() error {
+			_, err := b.Attention(t.Context(), tenant, page.Request{Limit: 1})
+			return err
+		},
+	} {
+		if err := look(); hook.CodeOf(err) != hook.CodeUnavailable {
+			t.Errorf("%s with an index that is down = %v; want its error", name, err)
+		}
+	}
 }

@@ -3,6 +3,7 @@ package status
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -21,32 +22,44 @@ import (
 
 // Limits of one Pipeline call.
 const (
-	maxCounted  = 500  // endpoints
-	maxAttended = 1000 // circuits
-	activeHours = 25   // clock hours: more than 24 h, the longest retry delay of a preset
+	maxCounted       = 500  // endpoints
+	maxAttended      = 1000 // circuits
+	activeHours      = 25   // clock hours: more than 24 h, the longest retry delay of a preset
+	countConcurrency = 16
+	countTimeout     = 10 * time.Second // well below the 30 s limit of an HTTP API
 )
+
+// errCountTimeout is the cause of a count that ends early.
+var errCountTimeout = errors.New("counting deliveries took too long")
 
 // Pipeline is the health of the deliveries of all tenants.
 type Pipeline struct {
 	At           time.Time
-	Complete     bool // false: counts are lower bounds, after a timeout or with too many endpoints
+	Counted      // not Complete also after a timeout, or with too many endpoints
 	Waiting      Waiting
 	Dead         int                   // dead deliveries of any age, of the counted endpoints
-	Oldest       hook.Delivery         // the oldest delivery of Waiting; zero when none was found
+	Oldest       Pending               // the oldest delivery of Waiting; zero when none was found
 	Hour         Window                // the current clock hour and the hour before
 	OpenCircuits map[hook.TenantID]int // open and half-open circuits
 	Attention    []Trouble             // of the counted endpoints, the worst first
 	Queues       map[string]Depth
 }
 
+// Pending is a waiting delivery of a tenant.
+type Pending struct {
+	backlog.Row
+
+	Tenant hook.TenantID
+}
+
 // EndpointHarm is an endpoint that needs attention. Dead counts deliveries of any age.
 type EndpointHarm struct {
 	condition.Harm
+	Counted
 
 	Endpoint  hook.Endpoint
 	AtRisk    int // deliveries that are lost if nothing changes
 	FirstLoss time.Time
-	Complete  bool // false after a timeout: the counts are lower bounds
 }
 
 // Trouble is the endpoints of a tenant that need attention for one cause: the same state, class and
@@ -129,11 +142,11 @@ func (p *Pipeline) InFlight() int {
 // of all endpoints, and because the cost must not grow with the number of endpoints that ever
 // existed. Such an endpoint can need attention only because of old dead deliveries.
 //
-// The call makes 400 requests for the list of endpoints, and at most eight per endpoint, plus one
-// per page of a count, and more for the forecast of a long backlog (see backlog.Count).
+// The call makes 400 requests for the list of endpoints, and at most four per endpoint and three for
+// each of its shards (see backlog.LookAt). It counts for countTimeout at most.
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
-	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}}
+	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}, Counted: Counted{Complete: true}}
 	var err error
 	if p.Queues, err = r.Queues.Depths(ctx); err != nil {
 		return Pipeline{}, fmt.Errorf("read depths of queues: %w", err)
@@ -154,22 +167,22 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	}
 	var mu sync.Mutex
 	var harmed []EndpointHarm
-	counted, err := r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
+	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
 		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
 				part, err := r.part(ctx, check, recordOf(records, check.Tenant, check.Endpoint), now)
 				mu.Lock()
 				defer mu.Unlock()
 				p.add(part)
-				if harm, needed := part.attention(); needed {
-					harmed = append(harmed, harm)
+				if part.attention() {
+					harmed = append(harmed, part.harm)
 				}
 				return err
 			})
 		}
 	})
 	p.Attention = troubles(harmed)
-	p.Complete = counted && len(busy) <= maxCounted && len(attended) < maxAttended
+	p.Complete = p.Complete && counted && len(busy) <= maxCounted && len(attended) < maxAttended
 	return p, err
 }
 
@@ -215,8 +228,7 @@ func (r *Reader) busy(ctx context.Context, attended []admission.Record, now time
 type part struct {
 	record  admission.Record
 	waiting Waiting
-	dead    int
-	oldest  hook.Delivery
+	oldest  Pending
 	counts  stats.Counts
 	harm    EndpointHarm // of a deleted endpoint without a condition
 }
@@ -257,37 +269,55 @@ func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Re
 	return part{record: record, counts: review.Recent(hours, now), harm: EndpointHarm{Harm: summary(e, record, hours).Harm, Endpoint: e}}, nil
 }
 
-// fill counts the deliveries of a judged endpoint; with an error, those so far.
+// fill counts the deliveries of a judged endpoint.
 func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
-	s := endpoint.Status{Endpoint: f.harm.Endpoint, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
+	s := endpoint.Status{Endpoint: f.harm.Endpoint, Gate: f.record, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
 	var err error
 	if f.harm.State != 0 {
 		if s, err = r.Endpoints.StatusOf(ctx, f.harm.Endpoint, f.record); err != nil {
 			return err
 		}
 	}
-	if f.waiting, f.oldest, _, err = r.waiting(ctx, &s, f.counts.Latency.Mean(), now); err != nil {
+	c, err := r.counts(ctx, &s, f.counts.Latency.Mean(), now)
+	if err != nil {
 		return err
 	}
-	// The waiting deliveries are counted first, because a timeout may cut off the count of the
-	// dead.
-	f.dead, err = r.count(ctx, s.Endpoint.Widest(), hook.StateDead)
-	f.harm.Complete = err == nil
-	return err
+	f.waiting, f.oldest = waitingOf(c, &s), Pending{Row: c.Oldest, Tenant: f.record.Tenant}
+	f.harm.Dead, f.harm.Waiting, f.harm.Counted = c.Dead, c.Retrying+c.Parked, countedOf(c)
+	f.harm.AtRisk, f.harm.FirstLoss = f.waiting.AtRisk, f.waiting.FirstLoss
+	return nil
 }
 
-// attention returns the endpoint with its counts. needed is false for one that needs no attention and
-// loses nothing, or is deleted.
-func (f *part) attention() (harm EndpointHarm, needed bool) {
-	harm = f.harm
-	harm.Dead, harm.Waiting = f.dead, f.waiting.Retrying+f.waiting.Parked
-	harm.AtRisk, harm.FirstLoss = f.waiting.AtRisk, f.waiting.FirstLoss
-	return harm, harm.State != 0 && (harm.Attention() || harm.AtRisk > 0)
+// attention reports whether the endpoint needs attention: not one that needs none and loses nothing, or
+// is deleted.
+func (f *part) attention() bool {
+	return f.harm.State != 0 && (f.harm.Attention() || f.harm.AtRisk > 0)
 }
 
 func (p *Pipeline) add(found part) {
 	p.Waiting.add(found.waiting)
-	p.Dead += found.dead
-	p.Oldest = backlog.Older(p.Oldest, found.oldest)
+	p.Dead += found.harm.Dead
+	p.Counted.add(found.harm.Counted)
+	if backlog.Older(p.Oldest.Row, found.oldest.Row) != p.Oldest.Row {
+		p.Oldest = found.oldest
+	}
 	p.Hour.Add(&found.counts)
+}
+
+// counting runs the functions added by work, countConcurrency at a time, for at
+// most countTimeout. complete is false after it: some functions then ended early or
+// did not run.
+func (r *Reader) counting(ctx context.Context, work func(ctx context.Context, group *errgroup.Group)) (complete bool, err error) {
+	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
+	defer cancel()
+
+	group, grouped := errgroup.WithContext(bounded)
+	group.SetLimit(countConcurrency)
+	work(grouped, group)
+	if err := group.Wait(); err != nil && context.Cause(bounded) != errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
+		return false, err
+	} else if err != nil {
+		return false, nil
+	}
+	return true, nil
 }

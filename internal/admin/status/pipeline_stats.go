@@ -34,7 +34,7 @@ func (r *Reader) PipelineStatistics(ctx context.Context, p PipelineQuery) (s Sta
 	var mu sync.Mutex
 	all := make(statsGroups)
 	s = Statistics{Since: q.Since, Until: q.Until}
-	counted, err := r.counting(ctx, countTimeout, func(ctx context.Context, group *errgroup.Group) {
+	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
 		for _, of := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
 				counts, err := r.Stats.Hours(ctx, of.Endpoint, q.Since)

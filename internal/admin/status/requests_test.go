@@ -82,15 +82,15 @@ func TestReads_of10000(t *testing.T) {
 			l, err := b.admin.ListSlow(t.Context(), tenant, true, most)
 			return len(l.Data) == 0 && l.Next != "", err
 		}},
-		{"attention", 3 + 100*(1+3), func() (bool, error) { // hours; parked, retrying and dead ones
+		{"attention", 3 + 100*(1+3), func() (bool, error) { // hours; retrying, parked and dead ones
 			l, err := b.Attention(t.Context(), tenant, most)
 			return len(l.Data) == 0 && l.Next != "", err
 		}},
-		{"health", 4 + 17 + 5 + 5 + 500 + 5, func() (bool, error) { // ids, circuits, endpoints, circuits, hours, what waits
+		{"health", 4 + 17 + 5 + 5 + 500 + 3, func() (bool, error) { // ids, circuits, endpoints, circuits, hours, what waits
 			h, err := b.TenantHealth(t.Context(), tenant, "")
 			return h.Matching == hook.MaxEndpointsPerTenant && h.Endpoints[0].Endpoint.ID == last.ID && h.Waiting.Retrying == 2, err
 		}},
-		{"health with a search", 4 + 100 + 1 + 1 + 1 + 5, func() (bool, error) { // ids, endpoints, the matching one again, its circuit, hours, what waits
+		{"health with a search", 4 + 100 + 1 + 1 + 1 + 3, func() (bool, error) { // ids, endpoints, the matching one again, its circuit, hours, what waits
 			h, err := b.TenantHealth(t.Context(), tenant, last.URL)
 			return h.Matching == 1 && h.Waiting.Retrying == 2, err
 		}},

@@ -92,7 +92,7 @@
 // Every write that decides something has a condition or adds to a counter. Reads
 // are consistent, except for index queries, DeliveryRows, EventHeads and Unrecorded, which
 // may lag by a moment. Lists read the record of each index row and drop rows with a stale
-// range key. Active and CountSelected return the rows of the index without reading records.
+// range key. Active, Oldest and CountSelected return the rows of the index without reading records.
 //
 // Listing a tenant's endpoints takes two reads: the rows, then the endpoints. The reads
 // are consistent, so the result has every endpoint that was created before the call and

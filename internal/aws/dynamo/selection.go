@@ -3,14 +3,17 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -52,6 +55,45 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 		}
 	}
 	return count, nil
+}
+
+// Oldest makes one query per shard, and reads no records.
+func (s *Store) Oldest(ctx context.Context, selection replay.Selection) (rows []backlog.Row, more bool, err error) {
+	op := fmt.Sprintf("find oldest %s deliveries of endpoint %s", selection.State, selection.Endpoint)
+	l := selectedList(selection)
+	if l.empty() {
+		return nil, false, nil
+	}
+	sources := l.sources("")
+	pages := make([]*dynamodb.QueryOutput, len(sources))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(maxShardQueries)
+	for i, source := range sources {
+		source.query.TableName, source.query.Limit = s.table, aws.Int32(int32(min(max(selection.Limit, 1), maxPage))+1)
+		group.Go(func() (err error) {
+			pages[i], err = s.db.Query(groupCtx, source.query)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, false, translate(err, op)
+	}
+	for i, page := range pages {
+		items := page.Items
+		if limit := int(*sources[i].query.Limit) - 1; len(items) > limit {
+			items, more = items[:limit], true
+		}
+		for _, item := range items {
+			row, err := s.deliveryRow(item, selection.State)
+			if err != nil {
+				s.unreadable(ctx, item, err)
+				continue
+			}
+			rows = append(rows, backlog.Row{ID: row.DeliveryID, State: selection.State, CreatedAt: fromMillis(row.At)})
+		}
+	}
+	slices.SortFunc(rows, func(a, b backlog.Row) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return rows, more, nil
 }
 
 // Newest makes one query per shard. A row may be stale, and then the newest delivery is older.

@@ -1,6 +1,9 @@
-// Package backlog counts the waiting deliveries of an endpoint, and foretells which of them are lost
-// if nothing changes. Health and lists show the numbers, and the review warns of a loss: both ask
-// here. The package changes nothing.
+// Package backlog counts the waiting and dead deliveries of an endpoint, and foretells which of the
+// waiting ones are lost if nothing changes. Health and lists show the numbers, and the review warns of
+// a loss: both ask here. The package changes nothing.
+//
+// A look counts up to Exact deliveries of each state. Of more, a review counts all of them, and keeps
+// the Tally with the endpoint's circuit: a look shows it, with its time.
 package backlog
 
 import (
@@ -17,19 +20,31 @@ import (
 )
 
 const (
-	// maxOldest bounds the parked deliveries of an endpoint that are read: one page of the index. The
-	// others are counted.
-	maxOldest = 100
-	// maxSpans is the number of equal spans in which a long backlog is counted.
-	maxSpans = 8
+	// Exact is how many deliveries of a state a look counts of an endpoint with one shard; of several, it
+	// is leastRows of each at least.
+	Exact = 100
+	// leastRows are read for the least price of a request, half a read unit.
+	leastRows = 20
 )
 
-// Index finds waiting deliveries. It may lag a moment.
+// Row is a delivery in the index.
+type Row struct {
+	ID        hook.DeliveryID
+	State     hook.State
+	CreatedAt time.Time
+}
+
+// Index finds retrying, parked and dead deliveries. It may lag a moment.
 type Index interface {
-	replay.Selector
+	// Oldest returns the oldest rows of the selection, at most Limit of each shard, the oldest first.
+	// more is true if a shard has more. It ignores After.
+	Oldest(ctx context.Context, s replay.Selection) (rows []Row, more bool, err error)
 	// Newest returns when the newest indexed delivery of the selection was created; zero without
-	// one. It ignores After and Limit, and no selection of it is of delivered deliveries.
+	// one. It ignores After and Limit.
 	Newest(ctx context.Context, s replay.Selection) (time.Time, error)
+	// CountSelected returns the number of indexed deliveries in the selection. It ignores After and
+	// Limit. With an error the number is the count so far.
+	CountSelected(ctx context.Context, s replay.Selection) (int, error)
 }
 
 // Endpoint is an endpoint with what decides how fast its parked deliveries leave.
@@ -61,134 +76,137 @@ func (e *Endpoint) pace() (perSecond float64, known bool) {
 	return perSecond, !math.IsInf(perSecond, 1)
 }
 
-// Counts are the waiting deliveries of an endpoint.
-type Counts struct {
-	Retrying, Parked int
-	Oldest           hook.Delivery // of both; zero without any
+// Look is what the index shows of an endpoint for a few read units.
+type Look struct{ retrying, parked, dead found }
 
-	// Forecast is what becomes of them; nil without a known pace, or without any. Retrying ones count
-	// among those at risk while nothing leaves, because they are parked when their attempts are due.
+// found are the oldest deliveries in a state.
+type found struct {
+	rows []Row
+	more bool // there are others
+}
+
+// LookAt makes a request for each of three states and each shard of the endpoint.
+func LookAt(ctx context.Context, index Index, target hook.Target) (Look, error) {
+	var l Look
+	group, ctx := errgroup.WithContext(ctx)
+	for _, of := range []struct {
+		state hook.State
+		found *found
+	}{{hook.StateRetrying, &l.retrying}, {hook.StateParked, &l.parked}, {hook.StateDead, &l.dead}} {
+		group.Go(func() (err error) {
+			s := replay.Selection{Target: target, State: of.state, Limit: leastRows * max(1, Exact/leastRows/max(1, target.Shards))}
+			if of.found.rows, of.found.more, err = index.Oldest(ctx, s); err != nil {
+				return fmt.Errorf("find %s deliveries of endpoint %s: %w", of.state, target.Endpoint, err)
+			}
+			return nil
+		})
+	}
+	return l, group.Wait()
+}
+
+// Whole reports whether the look shows all deliveries.
+func (l *Look) Whole() bool { return !l.retrying.more && !l.parked.more && !l.dead.more }
+
+// Counts are the waiting and dead deliveries of an endpoint.
+type Counts struct {
+	Retrying, Parked, Dead int
+	Oldest                 Row       // of the waiting ones; zero without any
+	AsOf                   time.Time // when some of the numbers were counted; zero: all are of now
+	Complete               bool      // false: the numbers are lower bounds
+
+	// Forecast is what becomes of the waiting ones; nil without a known pace, or without any. Retrying
+	// ones count among those at risk while nothing leaves, because they are parked when their attempts
+	// are due.
 	Forecast *drain.Forecast
 }
 
-// Count counts the waiting deliveries of the endpoint. With an error, the counts are those so far.
-//
-// A parked delivery is counted once, and one request reads the oldest ones. If there are more than
-// maxOldest at a known pace, Count asks for the newest, and counts in maxSpans spans, each with one
-// request per shard and page.
-func Count(ctx context.Context, index Index, e Endpoint, now time.Time) (c Counts, err error) {
-	target := e.Widest()
+// Counts returns the numbers of the look, and those of the tally where the look does not show all.
+func (l *Look) Counts(e Endpoint, t drain.Tally, now time.Time) Counts {
+	c := Counts{Oldest: Older(l.retrying.oldest(), l.parked.oldest()), Complete: true}
+	c.Retrying = c.number(l.retrying, t, t.Retrying)
+	c.Parked = c.number(l.parked, t, t.Parked.Sum())
+	c.Dead = c.number(l.dead, t, t.Dead)
 	pace, known := e.pace()
-	var parked parkedCount
-	var retrying hook.Delivery // the oldest one
-	group, grouped := errgroup.WithContext(ctx)
-	group.Go(func() (err error) {
-		c.Retrying, retrying, err = countRetrying(grouped, index, target)
-		return err
-	})
-	group.Go(func() (err error) {
-		parked, err = countParked(grouped, index, target, known && pace > 0, now)
-		return err
-	})
-	err = group.Wait()
-	c.Parked, c.Oldest = parked.n, Older(retrying, parked.oldest)
-	if known && c.Parked+c.Retrying > 0 {
-		f := drain.Of(parked.slices, e.MaxAge, pace, now)
-		if pace == 0 && !retrying.CreatedAt.IsZero() {
-			f.AtRisk, f.FirstLoss = f.AtRisk+c.Retrying, Earlier(f.FirstLoss, retrying.CreatedAt.Add(e.MaxAge))
-		}
-		if c.Parked > 0 || f.AtRisk > 0 {
-			c.Forecast = &f
-		}
-	}
-	return c, err
-}
-
-// countRetrying counts the retrying deliveries, and returns the oldest one; zero without one.
-func countRetrying(ctx context.Context, index Index, target hook.Target) (n int, oldest hook.Delivery, err error) {
-	s := replay.Selection{Target: target, State: hook.StateRetrying}
-	if n, err = index.CountSelected(ctx, s); err != nil || n == 0 {
-		return n, oldest, wrap("count retrying deliveries", target, err)
-	}
-	s.Limit = 1
-	first, _, err := index.Select(ctx, s)
-	for _, d := range first {
-		oldest = d
-	}
-	return n, oldest, wrap("find oldest retrying delivery", target, err)
-}
-
-// parkedCount is a count of the parked deliveries of an endpoint.
-type parkedCount struct {
-	n      int
-	oldest hook.Delivery // zero without any
-	slices []drain.Slice // by age, the oldest delivery alone
-}
-
-// countParked counts the parked deliveries. A long backlog has slices by age only if it is asked for,
-// else one. With an error, the counts are those so far.
-func countParked(ctx context.Context, index Index, target hook.Target, byAge bool, now time.Time) (c parkedCount, err error) {
-	all := replay.Selection{Target: target, State: hook.StateParked}
-	page := all
-	page.Limit = maxOldest
-	oldest, next, err := index.Select(ctx, page)
-	if err != nil {
-		return c, wrap("find oldest parked deliveries", target, err)
-	}
-	c.n = len(oldest)
-	for _, d := range oldest {
-		c.slices = append(c.slices, drain.Slice{Newest: d.CreatedAt, N: 1})
-	}
-	if len(oldest) > 0 {
-		c.oldest = oldest[0]
-	}
 	switch {
-	case next == "":
-		return c, nil
-	case len(oldest) == 0:
-		c.n, err = index.CountSelected(ctx, all)
-		return c, wrap("count parked deliveries", target, err)
-	}
-	newest, spans := now, 1
-	if byAge {
-		spans = maxSpans
-		if newest, err = index.Newest(ctx, all); err != nil {
-			return c, wrap("find newest parked delivery", target, err)
+	case !known:
+	case pace == 0 && c.Parked+c.Retrying > 0:
+		c.Forecast = &drain.Forecast{AtRisk: c.Parked + c.Retrying, FirstLoss: c.Oldest.CreatedAt.Add(e.MaxAge)}
+	case pace > 0 && c.Parked > 0:
+		slices, at := l.parked.slices(), now
+		if c.Parked > len(slices) {
+			slices, at = t.Slices(), t.At
 		}
+		f := drain.Of(slices, e.MaxAge, pace, at)
+		c.Forecast = &f
 	}
-	counted, err := countSpans(ctx, index, all, c.oldest.CreatedAt, newest, spans)
-	counted[0].N = max(counted[0].N-1, 0)
-	c.slices, c.n = append(c.slices[:1:1], counted...), 0
-	for _, s := range c.slices {
-		c.n += s.N
-	}
-	return c, wrap("count parked deliveries", target, err)
+	return c
 }
 
-// countSpans counts the parked deliveries in equal spans from the oldest to the newest. The last
-// span has no end, so that all are counted.
-func countSpans(ctx context.Context, index Index, all replay.Selection, from, newest time.Time, spans int) ([]drain.Slice, error) {
-	counted := make([]drain.Slice, spans)
+// number returns how many deliveries were found, or were counted if not all were found.
+func (c *Counts) number(f found, t drain.Tally, counted int) int {
+	switch {
+	case !f.more:
+		return len(f.rows)
+	case counted < len(f.rows): // before there were so many
+		c.Complete = false
+		return len(f.rows)
+	}
+	c.AsOf, c.Complete = t.At, c.Complete && !t.Partial
+	return counted
+}
+
+func (f found) oldest() (oldest Row) {
+	if len(f.rows) > 0 {
+		oldest = f.rows[0]
+	}
+	return oldest
+}
+
+func (f found) slices() []drain.Slice {
+	slices := make([]drain.Slice, len(f.rows))
+	for i, r := range f.rows {
+		slices[i] = drain.Slice{Newest: r.CreatedAt, N: 1}
+	}
+	return slices
+}
+
+// Count counts all deliveries of the states of which the look does not show all, parked ones in spans of
+// age. It reads 20 for half a read unit. With an error, the tally has those so far.
+func (l *Look) Count(ctx context.Context, index Index, target hook.Target, now time.Time) (t drain.Tally, err error) {
+	t.At = now
+	all := func(state hook.State) replay.Selection { return replay.Selection{Target: target, State: state} }
+	if l.parked.more {
+		t.Oldest = l.parked.oldest().CreatedAt
+		if t.Newest, err = index.Newest(ctx, all(hook.StateParked)); err != nil {
+			return t, fmt.Errorf("find newest parked delivery of endpoint %s: %w", target.Endpoint, err)
+		}
+	}
 	group, ctx := errgroup.WithContext(ctx)
-	for i := range counted {
-		end := func(i int) time.Time {
-			return from.Add(newest.Sub(from) / time.Duration(spans) * time.Duration(i)).Truncate(time.Millisecond)
-		}
-		s := all
-		if i > 0 {
-			s.From = end(i)
-		}
-		counted[i].Newest = newest
-		if i < spans-1 {
-			s.To = end(i + 1)
-			counted[i].Newest = s.To
-		}
+	count := func(s replay.Selection, n *int) {
 		group.Go(func() (err error) {
-			counted[i].N, err = index.CountSelected(ctx, s)
-			return err
+			if *n, err = index.CountSelected(ctx, s); err != nil {
+				return fmt.Errorf("count %s deliveries of endpoint %s: %w", s.State, target.Endpoint, err)
+			}
+			return nil
 		})
 	}
-	return counted, group.Wait()
+	if l.retrying.more {
+		count(all(hook.StateRetrying), &t.Retrying)
+	}
+	if l.dead.more {
+		count(all(hook.StateDead), &t.Dead)
+	}
+	if l.parked.more {
+		s := all(hook.StateParked)
+		for i := range t.Parked {
+			if s.To = t.End(i); i == drain.Spans-1 {
+				s.To = time.Time{} // also those parked since
+			}
+			count(s, &t.Parked[i])
+			s.From = s.To
+		}
+	}
+	return t, group.Wait()
 }
 
 // Earlier returns the earlier of two times; a zero time is none.
@@ -199,17 +217,10 @@ func Earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// Older returns the delivery with the earlier CreatedAt. A zero delivery counts as none.
-func Older(a, b hook.Delivery) hook.Delivery {
+// Older returns the row with the earlier CreatedAt. A zero row counts as none.
+func Older(a, b Row) Row {
 	if a.CreatedAt.IsZero() || !b.CreatedAt.IsZero() && b.CreatedAt.Before(a.CreatedAt) {
 		return b
 	}
 	return a
-}
-
-func wrap(action string, target hook.Target, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s of endpoint %s: %w", action, target.Endpoint, err)
 }

@@ -136,14 +136,16 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 		return nil
 	}
 	var v review.Verdict
+	var s survey // the same after a conflict
 	before, _, err := r.circuits().Update(ctx, check, func(record admission.Record) (next admission.Record, write bool, err error) {
-		v, err = r.judge(ctx, check, record)
-		if err != nil {
+		next = record
+		if v, err = r.judge(ctx, check, record, &s); err != nil {
 			return record, false, err
 		}
-		write = v.Flags != record.Review
-		record.Review = v.Flags
-		return record, write, nil
+		if next.Review = v.Flags; s.done {
+			next.Tally = s.tally
+		}
+		return next, next != record, nil
 	})
 	if err != nil || v.Flags == before.Review && len(v.Notifications) == 0 && !v.Disable {
 		return err
@@ -161,8 +163,9 @@ func (r *reviewRun) reviewEndpoint(ctx context.Context, check hook.CircuitCheck)
 	return nil
 }
 
-// judge reads the facts about the endpoint, and applies the verdict but for the flags.
-func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, record admission.Record) (review.Verdict, error) {
+// judge reads the facts about the endpoint, and applies the verdict but for the flags. It looks at the
+// deliveries only once.
+func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, record admission.Record, s *survey) (review.Verdict, error) {
 	unchanged := review.Verdict{Flags: record.Review}
 	endpoint, err := r.Store.Endpoint(ctx, check.Tenant, check.Endpoint)
 	if err != nil {
@@ -175,7 +178,10 @@ func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, record a
 	if err != nil {
 		return unchanged, err
 	}
-	forecast, err := r.forecast(ctx, endpoint, record, hours)
+	if err := r.survey(ctx, s, endpoint, record, hours); err != nil {
+		return unchanged, err
+	}
+	forecast, err := r.forecast(ctx, endpoint, record, hours, s)
 	if err != nil {
 		return unchanged, err
 	}

@@ -13,14 +13,57 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// countTimeout bounds the count of one endpoint's waiting deliveries: well below reserve.
-const countTimeout = 5 * time.Second
+const (
+	// countTimeout bounds the count of all of an endpoint's waiting and dead deliveries: well below reserve.
+	countTimeout = 5 * time.Second
+	// countMany is how many of them are counted only once an hour.
+	countMany = 100_000
+)
 
-var errCountTimeout = errors.New("counting waiting deliveries took too long")
+var errCountTimeout = errors.New("counting deliveries took too long")
 
-// forecast foretells what becomes of the endpoint's waiting deliveries. It asks the index only if
-// deliveries are parked. After countTimeout the number at risk is a lower bound.
-func (r *reviewRun) forecast(ctx context.Context, e hook.Endpoint, record admission.Record, hours []stats.Hour) (drain.Forecast, error) {
+// survey is what a review sees of the deliveries of an endpoint.
+type survey struct {
+	done  bool
+	look  backlog.Look
+	tally drain.Tally
+}
+
+// survey looks at the deliveries of an endpoint with parked ones or with failures, once. If the look
+// does not show all, it counts them, unless they were counted a while ago.
+func (r *reviewRun) survey(ctx context.Context, s *survey, e hook.Endpoint, record admission.Record, hours []stats.Hour) (err error) {
+	sum := stats.Sum(hours, time.Time{})
+	if failed := sum.Attempts() > sum.Classes[hook.ClassDelivered]; s.done || !failed && !record.HasParked() && record.Tally.At.IsZero() {
+		return nil
+	}
+	if s.look, err = backlog.LookAt(ctx, r.Store, e.Widest()); err != nil {
+		return err
+	}
+	if s.done = true; s.look.Whole() {
+		return nil
+	}
+	if s.tally = record.Tally; r.now.Sub(s.tally.At) < countEvery(s.tally) {
+		return nil
+	}
+	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
+	defer cancel()
+	s.tally, err = s.look.Count(bounded, r.Store, e.Widest(), r.now)
+	if err != nil && context.Cause(bounded) == errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
+		s.tally.Partial, err = true, nil
+	}
+	return err
+}
+
+// countEvery returns how long a tally stands. Reviews do not come to the second.
+func countEvery(t drain.Tally) time.Duration {
+	if t.Total() > countMany {
+		return time.Hour - review.Every/2
+	}
+	return review.Every / 2
+}
+
+// forecast foretells what becomes of the endpoint's waiting deliveries.
+func (r *reviewRun) forecast(ctx context.Context, e hook.Endpoint, record admission.Record, hours []stats.Hour, s *survey) (drain.Forecast, error) {
 	if !record.HasParked() {
 		return drain.Forecast{}, nil
 	}
@@ -33,16 +76,10 @@ func (r *reviewRun) forecast(ctx context.Context, e hook.Endpoint, record admiss
 		}
 		of.Width = record.SlotsNow(limits, width, r.now)
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
-	defer cancel()
-	counts, err := backlog.Count(bounded, r.Store, of, r.now)
-	if err != nil && context.Cause(bounded) != errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
-		return drain.Forecast{}, err
+	if f := s.look.Counts(of, s.tally, r.now).Forecast; f != nil {
+		return *f, nil
 	}
-	if counts.Forecast == nil {
-		return drain.Forecast{}, nil
-	}
-	return *counts.Forecast, nil
+	return drain.Forecast{}, nil
 }
 
 // reviewQuiet reviews the endpoint of a check with parked deliveries, if it has no attempts for so

@@ -5,6 +5,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/drain"
 	"surehook.example/surehook/internal/rule/review"
 )
 
@@ -23,6 +24,7 @@ type Record struct {
 	EmptySince     time.Time       `stored:"empty_since"`     // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
 	Wave           int             `stored:"wave"`            // the next wave of the release, from 1; 0: no release in progress
 	Review         review.Flags    `stored:",inline"`         // findings of the last review
+	Tally          drain.Tally     `stored:",inline"`         // what the last review counted, if much waits or is dead
 	Speed          Class           `stored:"speed"`           // of the endpoint; see SpeedAt
 	SpeedAt        time.Time       `stored:"speed_at"`        // the last change of Speed; zero: never
 	SeenAt         time.Time       `stored:"seen_at"`         // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints

@@ -51,10 +51,9 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
             <WaitingCard
               of={{ queued: h.deliveries.queued_estimate, retrying: h.deliveries.retrying, reasons: h.deliveries.parked_by_reason }}
               list={(state) => `/t/${tenant}/deliveries?endpoint=${e.id}&state=${state}`}
-              note={h.complete ? undefined : t.lower}
+              counted={h}
             />
             {isPortal && h.circuit_state.state === 'closed' && h.circuit_state.admits < 1 && <p className="notice warn">{t.shedding(percent(h.circuit_state.admits))}</p>}
-            {!h.complete && <p className="soft small">{t.lower}</p>}
             <LatencyChart of={activity.read.data} />
             <TypeStats of={activity} />
             <div className="split">

@@ -39,7 +39,7 @@ export function Overview() {
             <Verdict of={h} />
             <Needs of={h} tenants={tenants.data?.data ?? []} />
             <ActivityChart of={hourly} span={text.activity.today} link={hourPath} note={text.activity.byTenant} />
-            <WaitingCard of={{ queued: h.queued, retrying: h.retrying, reasons: h.parked_by_reason }} note={h.complete ? undefined : t.lower} />
+            <WaitingCard of={{ queued: h.queued, retrying: h.retrying, reasons: h.parked_by_reason }} counted={h} />
             <Figures of={h} />
             <Tenants of={tenants} />
             <LatencyChart of={hourly.data} />

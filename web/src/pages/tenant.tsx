@@ -56,7 +56,7 @@ export function TenantOverview() {
               <WaitingCard
                 of={{ queued: w.queued_estimate, retrying: w.retrying, reasons: w.parked_by_reason }}
                 list={(state) => `/t/${tenant}/deliveries?state=${state}`}
-                note={w.complete ? undefined : text.waiting.lower}
+                counted={w}
               />
               <Card
                 title={t.endpoints}

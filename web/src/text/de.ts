@@ -466,7 +466,6 @@ export const words: Part<Words> = {
     waiting: 'warten',
     noAttempts: 'Keine Versuche in diesem Zeitraum',
     noAttemptsText: 'Senden Sie einen Test, um zu sehen, wie der Endpunkt antwortet.',
-    lower: 'Die Zahlen sind Untergrenzen.',
     limits: 'Limits',
     backlog: {
       stands: (n, first) => `Zurzeit geht nichts hinaus. Wenn das so bleibt, geht ${n === 1 ? 'die wartende Zustellung' : `die erste von ${count(n)} wartenden Zustellungen`} am ${first} verloren.`,
@@ -724,7 +723,8 @@ export const words: Part<Words> = {
   waiting: {
     title: 'Wartet',
     none: 'Nichts wartet.',
-    lower: 'Mindestens: gezählt sind die 20 Endpunkte, die am meisten Aufmerksamkeit brauchen, höchstens 2 Sekunden lang.',
+    lower: 'Mindestens: Endpunkte mit mehr als 100 zählt die nächste Prüfung, und von vielen Endpunkten zählen nur die, die am meisten Aufmerksamkeit brauchen.',
+    asOf: 'Endpunkte mit mehr als 100: gezählt',
     queued: 'Eingereiht',
     retrying: 'Neuer Versuch folgt',
     reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Grenze gleichzeitiger Anfragen', rate: 'Grenze der Rate', failure_rate: 'Zu viele Fehler', throttled: 'Gedrosselt (429)', endpoint_deleted: 'Endpunkt gelöscht' },

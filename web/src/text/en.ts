@@ -186,7 +186,6 @@ export const words = {
     visible: 'Ready',
     inFlight: 'In flight',
     delayed: 'Delayed',
-    lower: 'The counts are lower bounds: there is more than one request can count.',
     atLeast: 'at least',
     open: 'open, at endpoints active in the last day',
     openAtLeast: 'at least; open, at endpoints active in the last day',
@@ -471,7 +470,8 @@ export const words = {
   waiting: {
     title: 'Waiting',
     none: 'Nothing is waiting.',
-    lower: 'At least: the 20 endpoints that need attention most are counted, for 2 seconds at most.',
+    lower: 'At least: the next review counts the endpoints with more than 100, and of many endpoints only those that need attention most are counted.',
+    asOf: 'Endpoints with more than 100: as counted',
     queued: 'Queued',
     retrying: 'Retrying',
     reasons: {
@@ -657,7 +657,6 @@ export const words = {
       'circuit.closed': 'The circuit closed',
       'delivery.dead': 'A delivery died',
     } as Record<string, string>, // by type without "webhook."
-    lower: 'The counts are lower bounds.',
     limits: 'Limits',
     backlog: {
       stands: (n: number, first: string) => `Nothing goes out now. If nothing changes, ${n === 1 ? 'the waiting delivery' : `the first of ${count(n)} waiting deliveries`} is lost on ${first}.`,

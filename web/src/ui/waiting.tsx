@@ -2,16 +2,20 @@ import { count } from '../format'
 import { text } from '../text'
 import { Figure } from './chart'
 import { Card } from './page'
+import { Time } from './time'
 
 const t = text.waiting
 
 /** Deliveries that wait. reasons tells why the parked ones do. */
 export type Waits = { queued: number; retrying: number; reasons: Record<string, number> }
 
+/** How far the counts are to be trusted. */
+type Counted = { complete: boolean; as_of?: string }
+
 type Wait = { name: string; look: string; n: number; shade?: string; to?: string }
 
 /** What waits, by reason, as one bar. list leads to the deliveries of a state. */
-export function WaitingCard({ of, list, note }: { of: Waits; list?: (state: 'retrying' | 'parked') => string; note?: string }) {
+export function WaitingCard({ of, list, counted }: { of: Waits; list?: (state: 'retrying' | 'parked') => string; counted: Counted }) {
   const waits = waitsOf(of, list).filter((w) => w.n > 0)
   return (
     <Card title={t.title} pad>
@@ -32,7 +36,12 @@ export function WaitingCard({ of, list, note }: { of: Waits; list?: (state: 'ret
             ))}
           </ul>
         )}
-        {note && <p className="soft small">{note}</p>}
+        {!counted.complete && <p className="soft small">{t.lower}</p>}
+        {counted.as_of && (
+          <p className="soft small">
+            {t.asOf} <Time at={counted.as_of} />
+          </p>
+        )}
       </div>
     </Card>
   )
