@@ -9,7 +9,7 @@ import (
 
 // Delivery is one event for one endpoint, in one generation. A delivery without a record is
 // queued: the event names the endpoint as a target. The breaker writes a record for a delivery
-// that is still queued after some minutes.
+// that is still queued after some minutes, unless it waits for its turn.
 type Delivery struct {
 	ID            DeliveryID
 	AcceptedAt    int64     // of the stored event, in milliseconds since 1970; part of the record's key

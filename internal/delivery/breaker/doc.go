@@ -9,7 +9,8 @@
 //	end      parked deliveries that cannot be sent   each ends, and its owner and job learn of it;
 //	         any more                                an endpoint is forgotten only without any
 //	sweep    tasks that were lost                   an overdue delivery has a task within an hour
-//	record   queued deliveries, for the sweep        each has a record soon after its event
+//	record   queued deliveries, for the sweep        each has a record soon after its event, or waits in a
+//	                                                 sequence, after which the sweep looks
 //	letters  the dead-letter queue                   it has one letter for each open dead letter
 //	review   nothing: it judges active endpoints     slow and failing ones are noticed
 //	risk     nothing: it foretells, for the review   the owner learns before the first loss

@@ -107,10 +107,10 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 	})...)
 	var dead stats.Counts
 	for i, d := range deliveries {
-		switch {
-		case errs[i] != nil:
+		if errs[i] != nil {
 			r.failed[d.Ref()] = true
-		case saved[i]:
+		}
+		if saved[i] {
 			*ended++
 			dead.Add(stats.Deaths(d.EventType, 1))
 		}

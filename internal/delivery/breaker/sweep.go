@@ -44,7 +44,7 @@ const (
 	maxFirst = 1000
 )
 
-// maxLooks limits the endpoints of one run of Look, and the sequences of SweepTurns. With a sweep every 5
+// maxLooks limits the endpoints of one run of Look, and the sequences of a page of SweepTurns. With a sweep every 5
 // minutes, up to 12,000 looks an hour are made.
 const maxLooks = 1000
 

@@ -18,8 +18,8 @@ import (
 //
 // A sequence moves on in two steps: the write of the new head, and the head's task. After a crash
 // between them the message of the delivery that ended comes again, finds its number in the sequence, and
-// sends the task. Whatever else is lost, a post finds, behind a head that had its turn for long, and the
-// sweep, which looks after each sequence in which a delivery has waited for some minutes.
+// sends the task. The sweep finds whatever else is lost: it looks after each sequence in which a delivery has
+// waited for some minutes. A post behind a head that had its turn for long passes what ended or is void, too.
 type Orders struct {
 	Store OrderStore
 	Queue TaskQueue
@@ -94,7 +94,8 @@ func (o Orders) Watch(ctx context.Context, d hook.Delivery) (waits bool, err err
 	}
 	_, _, err = o.sequences(d.Tenant).Update(ctx, order.IDOf(d), func(s order.Sequence) (order.Sequence, bool, error) {
 		waits = s.TurnOf(d) == order.Later
-		return s.Watch(d.CreatedAt), waits && s.LookAt.IsZero(), nil
+		next := s.Watch(d.CreatedAt)
+		return next, waits && next != s, nil
 	})
 	return waits, err
 }
@@ -103,7 +104,8 @@ func (o Orders) Watch(ctx context.Context, d hook.Delivery) (waits bool, err err
 func (o Orders) Look(ctx context.Context, s order.Sequence) error {
 	now := o.Now()
 	_, s, err := o.sequences(s.Tenant).Update(ctx, s.ID, func(s order.Sequence) (order.Sequence, bool, error) {
-		return s.Looked(now), !s.LookAt.After(now), nil
+		next := s.Looked(now)
+		return next, next != s, nil
 	})
 	if err != nil {
 		return err
@@ -135,8 +137,8 @@ func (o Orders) Join(ctx context.Context, d hook.Delivery) (err error) {
 		d.State, d.Reason, d.NextAttemptAt = hook.StateRetrying, hook.ReasonNone, o.Now()
 	}
 	switch err = o.Store.SaveDelivery(ctx, d, nil); {
-	case hook.CodeOf(err) == hook.CodeConflict: // the number is void
-		return nil
+	case hook.CodeOf(err) == hook.CodeConflict: // the number is void, or its record was written and the answer lost
+		return o.moveOn(ctx, d.Tenant, order.IDOf(d), nil, true)
 	case err != nil:
 		return err
 	}

@@ -46,7 +46,7 @@ func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, e
 			case err != nil:
 				return err
 			case over:
-			case d != nil && (d.State == hook.StateQueued && (moved || again) || d.State == hook.StateRetrying && moved):
+			case d != nil && (moved || again) && o.lacksTask(d, moved):
 				return o.send(ctx, d.NextTask())
 			default:
 				return nil
@@ -62,10 +62,16 @@ func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, e
 	return store.Busy(err, "ordering key "+id.Key)
 }
 
+// lacksTask reports whether the head may have no task: nobody sends one before its turn, and a retry that is due may have
+// lost it.
+func (o Orders) lacksTask(d *hook.Delivery, moved bool) bool {
+	return d.State == hook.StateQueued || d.State == hook.StateRetrying && (moved || !d.NextAttemptAt.After(o.Now()))
+}
+
 // head returns the newest generation of the delivery at the head; nil if its event is not stored. over: the
 // sequence moves on from it.
 func (o Orders) head(ctx context.Context, s order.Sequence, ended *hook.Delivery) (d *hook.Delivery, over bool, err error) {
-	if ended != nil && s.TurnOf(*ended) == order.Now {
+	if ended != nil && s.TurnOf(*ended) == order.Now && ended.State != hook.StateDead { // a dead one may be replayed by now
 		over, err = o.over(ctx, ended)
 		return ended, over, err
 	}

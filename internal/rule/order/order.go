@@ -72,16 +72,20 @@ func New(id ID, tenant hook.TenantID) Sequence { return Sequence{ID: id, Tenant:
 const lookAfter = 15 * time.Minute
 
 // Watch lets the sweep look after the sequence, in which a delivery made at the time waits. Until the sequence is
-// idle, there is one look for all that wait.
+// idle, there is one look for all that wait, the earliest.
 func (s Sequence) Watch(made time.Time) Sequence {
-	s.LookAt = made.Add(lookAfter)
+	if at := made.Add(lookAfter); s.LookAt.IsZero() || at.Before(s.LookAt) {
+		s.LookAt = at
+	}
 	return s
 }
 
 // Looked returns the sequence after a look. The next one comes before the retention ends of a head that is closed
 // by then, see Over.
 func (s Sequence) Looked(now time.Time) Sequence {
-	s.LookAt = now.Add(hook.SweepPause)
+	if !s.LookAt.IsZero() && !s.LookAt.After(now) { // it is neither idle meanwhile nor looked after
+		s.LookAt = now.Add(hook.SweepPause)
+	}
 	return s
 }
 

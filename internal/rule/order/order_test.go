@@ -234,13 +234,23 @@ func TestWatch(t *testing.T) {
 	if want := now.Add(15 * time.Minute); !s.LookAt.Equal(want) {
 		t.Errorf("Watch() looks at %s; want %s", s.LookAt, want)
 	}
-	if s = s.Looked(now); !s.LookAt.Equal(now.Add(hook.SweepPause)) {
+	due := now.Add(15 * time.Minute)
+	if early := s.Looked(now); early != s {
+		t.Errorf("Looked() before the look changes %+v to %+v", s, early)
+	}
+	if s = s.Looked(due); !s.LookAt.Equal(due.Add(hook.SweepPause)) {
 		t.Errorf("Looked() looks again at %s; want after %s", s.LookAt, hook.SweepPause)
+	}
+	if later := s.Watch(due.Add(time.Hour)); later != s {
+		t.Errorf("Watch() of a later delivery changes %+v to %+v", s, later)
+	}
+	if s = s.Watch(due); !s.LookAt.Equal(due.Add(15 * time.Minute)) {
+		t.Errorf("Watch() of an earlier delivery looks at %s; want %s", s.LookAt, due.Add(15*time.Minute))
 	}
 	if s = s.Advance(nil, 1, now); s.LookAt.IsZero() {
 		t.Errorf("Advance() to the last one looks no more")
 	}
-	if s = s.Advance(nil, 1, now); !s.LookAt.IsZero() {
-		t.Errorf("Advance() to an idle sequence looks at %s", s.LookAt)
+	if s = s.Advance(nil, 1, now); !s.LookAt.IsZero() || s.Looked(now) != s {
+		t.Errorf("an idle sequence is %+v, and after a look %+v; want no further look", s, s.Looked(now))
 	}
 }
