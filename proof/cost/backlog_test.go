@@ -1,0 +1,124 @@
+package cost_test
+
+import (
+	"context"
+	"flag"
+	"testing"
+	"time"
+
+	"surehook.example/surehook/internal/delivery/replay"
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/proof/cost"
+)
+
+var backlog = flag.Int("backlog", 0, "measure a replay and a release of so many deliveries")
+
+// TestBacklog measures a replay job of dead deliveries and a release of parked ones, of one fast
+// endpoint. The time is that of the waves and of the job's rate: functions and table take none. It
+// measures 10,000 in a minute or two, and runs only with -args -backlog 10000.
+func TestBacklog(t *testing.T) {
+	t.Parallel()
+
+	if *backlog == 0 {
+		t.Skip("runs with -args -backlog 10000")
+	}
+	for _, tt := range []struct {
+		name  string
+		state hook.State
+		run   func(w *bundle, e hook.Endpoint)
+	}{
+		{"a release", hook.StateParked, func(w *bundle, e hook.Endpoint) {
+			record, err := w.store.Circuit(t.Context(), e.Tenant, e.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.store.SaveCircuit(t.Context(), record.Wait(w.clock()).Release(w.clock())); err != nil {
+				t.Fatal(err)
+			}
+			w.drain(*backlog)
+		}},
+		{"a replay job", hook.StateDead, func(w *bundle, e hook.Endpoint) {
+			w.replayAll(e)
+		}},
+	} {
+		w := newBundle(t, full, 1)
+		var e hook.Endpoint
+		w.endpoint(func(made *hook.Endpoint) { e = *made })
+		for i := range *backlog {
+			at := w.clock().Add(-time.Hour + time.Duration(i)*time.Millisecond)
+			id, err := w.ids.Event()
+			if err != nil {
+				t.Fatal(err)
+			}
+			event := hook.Event{ID: id, Tenant: e.Tenant, Type: "order.paid", Payload: []byte(w.payload()), AcceptedAt: at, ExpiresAt: at.Add(90 * 24 * time.Hour), Targets: []hook.Target{e.Target()}}
+			if err := w.store.PutEvent(t.Context(), event); err != nil {
+				t.Fatal(err)
+			}
+			d := hook.QueuedDelivery(event, e.Target())
+			d.State, d.Reason, d.Task = tt.state, hook.ReasonCircuit, hook.NewNonce()
+			if err := w.store.SaveDelivery(t.Context(), d, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.ledger.Reset()
+		began, clock := time.Now(), w.clock()
+		tt.run(w, e)
+		w.wantDelivered(*backlog)
+		s := w.scenario(tt.name, "", *backlog)
+		requests := 0.0
+		for _, n := range s.Account.Requests {
+			requests += n
+		}
+		t.Logf("%s of %d: %.2f requests, %.2f write units, %.2f read units, %.2f messages for each; %s by its rates; measured in %s",
+			tt.name, *backlog, requests/float64(*backlog), s.Account.Usage[cost.WriteUnit]/float64(*backlog), s.Account.Usage[cost.ReadUnit]/float64(*backlog),
+			float64(w.messages)/float64(*backlog), w.clock().Sub(clock), time.Since(began).Round(time.Second))
+	}
+}
+
+// jobQueue has the next message of a job.
+type jobQueue struct {
+	w    *bundle
+	next *replay.Message
+	due  time.Time
+}
+
+func (q *jobQueue) Continue(_ context.Context, m replay.Message, delay time.Duration) error {
+	q.next, q.due = &m, q.w.clock().Add(delay)
+	return nil
+}
+
+// replayAll runs a job of all dead deliveries of the endpoint, at the highest rate.
+func (w *bundle) replayAll(e hook.Endpoint) {
+	w.t.Helper()
+
+	q := &jobQueue{w: w}
+	w.replayer.JobQueue = q
+	w.replayer.NewID = hook.NewJobID
+	if _, err := w.replayer.Start(w.t.Context(), e.Tenant, replay.JobRequest{Endpoint: string(e.ID), State: hook.StateDead, Rate: replay.MaxRate}); err != nil {
+		w.t.Fatal(err)
+	}
+	for q.next != nil {
+		if w.handOver(q.due.Sub(w.clock())) {
+			continue
+		}
+		w.mu.Lock()
+		w.now = later(w.now, q.due)
+		w.mu.Unlock()
+		m := *q.next
+		q.next = nil
+		w.invoke(1, breakerAtOnce, func() {
+			if err := w.replayer.Work(w.t.Context(), m); err != nil {
+				w.t.Fatal(err)
+			}
+		})
+	}
+	for w.handOver(forever) {
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
