@@ -142,7 +142,7 @@ func sequence(n int) (order.Sequence, order.Place) {
 	e := event(n, target())
 	ref, _ := e.Ref(first, 1)
 	return order.Sequence{
-		ID: order.ID{Endpoint: first, Key: "customer-7"}, Tenant: tenant, Last: 9, Head: 7, Member: ref, TurnAt: at(50), Delivered: 4, MovedBy: 6, LookAt: at(58),
+		ID: order.ID{Endpoint: first, Key: "customer-7"}, Tenant: tenant, Last: 9, Head: 7, Member: ref, TurnAt: at(50), Delivered: 4, MovedBy: 6, Retention: 2 * hook.MinRetention, LookAt: at(58),
 	}, order.Place{Number: 8, Delivery: ref, Tenant: tenant, GivenAt: at(51), ExpiresAt: gone()}
 }
 

@@ -23,7 +23,7 @@ func orderCases() []storeCase {
 func sampleSequence() order.Sequence {
 	return order.Sequence{
 		ID: order.ID{Endpoint: hook.NewEndpointID(), Key: "customer#7"}, Tenant: "acme", Last: 9, Head: 7, Member: samplePlace(7).Delivery,
-		TurnAt: storeEpoch(), Delivered: 4, MovedBy: 6,
+		TurnAt: storeEpoch(), Delivered: 4, MovedBy: 6, Retention: hook.MinRetention,
 	}
 }
 

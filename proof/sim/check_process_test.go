@@ -164,12 +164,12 @@ func (w *simulation) checkLateness() {
 		if d.State.Settled() || w.lapses(id.Endpoint) || s.Status != hook.StatusActive || c.State == circuit.Open || c.State == circuit.HalfOpen {
 			continue
 		}
-		waits, turn := w.awaits(d)
+		waits, tasked := w.awaits(d)
 		if waits {
 			continue
 		}
 		since := common
-		for _, t := range []time.Time{turn, w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
+		for _, t := range []time.Time{tasked, w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
 			since = later(since, t)
 		}
 		if c.Shed > 0 {

@@ -21,7 +21,7 @@ const recordChunk = 100
 // task. begun are the deliveries of accepted events and of replays, some minutes later.
 //
 // A delivery that waits for its turn gets no record, so that its wait costs nothing: SweepTurns looks after its
-// sequence.
+// sequence. Only one that is kept for a shorter time than those before it does, because its time may end first.
 //
 // A begun delivery may come twice, late and in any order. Record reads the event again, and
 // creates the record only if none exists, so it brings nothing back that has ended. After an

@@ -49,7 +49,7 @@ const maxPlaces = 16
 func (o Orders) Give(ctx context.Context, id order.ID, deliveries []hook.Delivery) (from int64, now bool, err error) {
 	at := o.Now()
 	_, s, err := o.sequences(deliveries[0].Tenant).Update(ctx, id, func(s order.Sequence) (order.Sequence, bool, error) {
-		s, from = s.Give(len(deliveries), deliveries[0].Ref(), at)
+		s, from = s.Give(deliveries, at)
 		return s, true, nil
 	})
 	if err != nil {
@@ -87,13 +87,14 @@ func (o Orders) Due(ctx context.Context, id order.ID, deliveries []hook.Delivery
 	return due, err
 }
 
-// Watch reports whether the delivery waits for its turn, and if it does, lets the sweep look after its sequence.
+// Watch lets the sweep look after the sequence of a delivery that waits for its turn, and reports whether that is
+// enough for it.
 func (o Orders) Watch(ctx context.Context, d hook.Delivery) (waits bool, err error) {
 	if d.Turn() == 0 {
 		return false, nil
 	}
 	_, _, err = o.sequences(d.Tenant).Update(ctx, order.IDOf(d), func(s order.Sequence) (order.Sequence, bool, error) {
-		waits = s.TurnOf(d) == order.Later
+		waits = s.TurnOf(d) == order.Later && s.Guards(d)
 		next := s.Watch(d.CreatedAt)
 		return next, waits && next != s, nil
 	})

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/order"
@@ -114,4 +115,31 @@ func TestOrders_RetentionEndsABlock(t *testing.T) {
 	w.tend(refs...)
 	w.want("received after", w.received(), "[1 4 5]")
 	w.want("states", w.States(refs), "2 dead expired, 1 dead rejected, 2 delivered")
+}
+
+// TestOrders_AShortRetentionEndsAWait: one that is kept for a shorter time than the head is dead before it is
+// forgotten, and one that is kept for as long waits.
+func TestOrders_AShortRetentionEndsAWait(t *testing.T) {
+	t.Parallel()
+
+	w := newOrdered(t, world.Deliver, nil)
+	w.refuse["1"] = true
+	refs := w.post("cart", "1", "2")
+	got, err := w.Acceptor().Accept(t.Context(), world.Tenant, ingest.Request{
+		Type: "order.paid", Payload: []byte("3"), OrderingKey: "cart", RetainFor: hook.MinRetention,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := w.Store.Event(t.Context(), got.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ref, _ := e.Ref(w.endpoint.ID, 1)
+	refs = append(refs, ref)
+	w.tend(refs...)
+	w.want("states", w.States(refs), "1 dead rejected, 1 none, 1 queued")
+	w.Clock.Until(e.ExpiresAt.Add(-time.Hour + time.Second))
+	w.tend()
+	w.want("states", w.States(refs), "1 dead expired, 1 dead rejected, 1 none")
 }

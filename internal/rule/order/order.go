@@ -51,6 +51,7 @@ type Sequence struct {
 	TurnAt    time.Time        `stored:"turn_at"`   // since when the head has the turn
 	Delivered int64            `stored:"delivered"` // the highest number that was delivered in its turn
 	MovedBy   int64            `stored:"moved_by"`  // the turn of the delivery whose end moved the head last
+	Retention time.Duration    `stored:"retention"` // the longest of the deliveries since the sequence was idle
 	LookAt    time.Time        `stored:"look_at"`   // when the sweep looks after the sequence; zero: not
 	Version   int64            `stored:"version"`   // of the stored record; 0 for no record
 }
@@ -70,6 +71,14 @@ func New(id ID, tenant hook.TenantID) Sequence { return Sequence{ID: id, Tenant:
 
 // lookAfter is how long after a delivery was made the sweep looks after the sequence in which it waits.
 const lookAfter = 15 * time.Minute
+
+// Guards reports whether the retention of a delivery that waits ends no earlier than those of all before it, so
+// that its turn comes before: a look at the sequence is enough for it.
+func (s Sequence) Guards(d hook.Delivery) bool { return retentionOf(d) >= s.Retention }
+
+func retentionOf(d hook.Delivery) time.Duration {
+	return d.ExpiresAt.Sub(time.UnixMilli(d.AcceptedAt))
+}
 
 // Watch lets the sweep look after the sequence, in which a delivery made at the time waits. Until the sequence is
 // idle, there is one look for all that wait, the earliest.
@@ -101,13 +110,16 @@ func (s Sequence) Void(first *Place, now time.Time) bool {
 	return s.Late(now) || first != nil && now.Sub(first.GivenAt) > VoidAfter
 }
 
-// Give gives out n numbers, and returns the first one. If the sequence is idle, first has the turn.
-func (s Sequence) Give(n int, first hook.DeliveryRef, now time.Time) (next Sequence, from int64) {
+// Give gives out numbers for the deliveries, and returns the first one. If the sequence is idle, the first has the turn.
+func (s Sequence) Give(deliveries []hook.Delivery, now time.Time) (next Sequence, from int64) {
 	from = s.Last + 1
 	if s.Idle() {
-		s.Head, s.Member, s.TurnAt = from, first, now
+		s.Head, s.Member, s.TurnAt, s.Retention = from, deliveries[0].Ref(), now, 0
 	}
-	s.Last += int64(n)
+	for _, d := range deliveries {
+		s.Retention = max(s.Retention, retentionOf(d))
+	}
+	s.Last += int64(len(deliveries))
 	return s, from
 }
 

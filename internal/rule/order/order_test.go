@@ -24,15 +24,27 @@ func TestGive(t *testing.T) {
 	t.Parallel()
 
 	idle := order.New(order.ID{Endpoint: "ep_1", Key: "k"}, "acme")
-	one, from := idle.Give(3, ref("a", 1), now)
-	if from != 1 || one.Head != 1 || one.Last != 3 || one.Member != ref("a", 1) || !one.TurnAt.Equal(now) {
+	kept := func(event hook.EventID, retention time.Duration) hook.Delivery {
+		d := delivery(event, 0, 0)
+		d.ExpiresAt = time.UnixMilli(d.AcceptedAt).Add(retention)
+		return d
+	}
+	one, from := idle.Give([]hook.Delivery{kept("a", 5), kept("b", 7), kept("c", 6)}, now)
+	if from != 1 || one.Head != 1 || one.Last != 3 || one.Member != ref("a", 1) || !one.TurnAt.Equal(now) || one.Retention != 7 {
 		t.Errorf("Give() of an idle sequence = %+v from %d; want the turn for the first of 1 to 3", one, from)
 	}
-	two, from := one.Give(1, ref("b", 1), now.Add(time.Hour))
+	two, from := one.Give([]hook.Delivery{kept("d", 8)}, now.Add(time.Hour))
 	want := one
-	want.Last = 4
+	want.Last, want.Retention = 4, 8
 	if diff := cmp.Diff(want, two); diff != "" || from != 4 {
 		t.Errorf("Give() behind a head, from %d; want 4 (-want +got):\n%s", from, diff)
+	}
+	if two.Guards(kept("e", 7)) || !two.Guards(kept("e", 8)) {
+		t.Error("Guards() is not of those that are kept for 8 ns and more")
+	}
+	two.Head = 5
+	if three, _ := two.Give([]hook.Delivery{kept("f", 2)}, now); three.Retention != 2 {
+		t.Errorf("Give() of an idle sequence keeps the retention %s; want 2 ns", three.Retention)
 	}
 }
 
@@ -214,7 +226,7 @@ func FuzzSequence(f *testing.F) {
 		for i, step := range steps {
 			before, at := s, now.Add(time.Duration(i)*time.Minute)
 			if n := int(step/2)%3 + 1; step%2 == 0 {
-				next, from := s.Give(n, ref("first", 1), at)
+				next, from := s.Give(make([]hook.Delivery, n), at)
 				if s = next; from != before.Last+1 || s.Last != before.Last+int64(n) || s.Head != before.Head {
 					t.Fatalf("Give(%d) of %+v = %d, %+v", n, before, from, s)
 				}
