@@ -531,7 +531,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "nobody looks after a sequence in which deliveries wait", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
-			old: "waits && s.LookAt.IsZero(), nil", bug: "waits && s.Head < 0, nil",
+			old: "waits && next != s, nil", bug: "waits && s.Head < 0, nil",
 		},
 		{
 			name: "the sweep does not send the task of a head again", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
