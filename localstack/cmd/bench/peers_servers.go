@@ -127,7 +127,7 @@ func startSvix(ctx context.Context, folder string) (*peer, error) {
 	}
 	env := []string{
 		"SVIX_LISTEN_ADDRESS=127.0.0.1:" + port, "SVIX_DB_DSN=" + postgres, "SVIX_REDIS_DSN=redis://127.0.0.1:" + redis, "SVIX_QUEUE_TYPE=redis", "SVIX_CACHE_TYPE=memory",
-		"SVIX_JWT_SECRET=secret", "SVIX_MAIN_SECRET=secret-secret-secret-secret-secr", "SVIX_LOG_LEVEL=error", `SVIX_WHITELIST_SUBNETS=[127.0.0.1/32]`,
+		"SVIX_JWT_SECRET=secret", "SVIX_MAIN_SECRET=secret-secret-secret-secret-secr", "SVIX_LOG_LEVEL=info", `SVIX_WHITELIST_SUBNETS=[127.0.0.1/32]`,
 	}
 	token := exec.CommandContext(ctx, program, "jwt", "generate")
 	token.Dir, token.Env = folder, append(os.Environ(), env...)
