@@ -223,15 +223,14 @@ func functionsBeside(ctx context.Context) (rows [][]string, err error) {
 	return rows, nil
 }
 
-const peersHead = "## Beside other servers\n\n`make bench/peers` measures servers for webhooks on one machine in one run, where their programs are.\n\n"
+const peersHead = "## Beside other servers\n\n"
 
 const peersSingle = `
-CPU time per 1,000 deliveries of 500 bytes to one endpoint, over loopback without TLS: %d single posts on %d connections, and at 100 a second. "With databases" adds Postgres, Redis and RabbitMQ. ` + "`surehook dev`" + ` keeps everything in memory, so it has no database; the deployed functions
-use DynamoDB and SQS, which [the bill](cost.md) has, and their requests go over TLS. Outpost and Svix take one event in a post. Outpost delivers 100 at once here; its default is one. Median and p99 are from the post to the arrival, at 100 a second.
+CPU time per 1,000 deliveries of 500 bytes, over loopback: %d single posts on %d connections, and at 100 a second. "With databases" adds Postgres, Redis and RabbitMQ; the functions use DynamoDB and SQS instead ([the bill](cost.md)), over TLS. Outpost delivers 100 at once here, by default one. Median and p99: from post to arrival, at 100 a second.
 
 `
 
 const peersSlow = `
-A healthy endpoint beside one that takes %.0f s for each answer, 50 events a second for each of the two:
+A healthy endpoint beside one that answers after %.0f s, 50 events a second each:
 
 `
