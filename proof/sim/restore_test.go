@@ -236,6 +236,9 @@ func (w *simulation) remember(k table.Key, old checker) {
 			}
 			w.circuits[hook.EndpointID(id)] = c
 		}
+	case "sequence":
+		of := orderIDOf(k.Hash)
+		w.sequenceOf(of).Sequence, err = w.store.Sequence(w.ctx, "", of)
 	case "delivery":
 		ref, _ := deliveryOf(k)
 		var d hook.Delivery
