@@ -22,6 +22,11 @@ func (w *simulation) lateLife() time.Duration {
 
 const closing = 80 * time.Minute
 
+// mayEnd reports whether nobody does anything more, and no fault is left.
+func (w *simulation) mayEnd() bool {
+	return w.quiet && !w.restoreAhead && (w.late == 0 || w.now.After(w.quietAt.Add(w.lateLife())))
+}
+
 // age begins the second part of the run, around the expiry time of the records: the
 // table removes events and deliveries in any order, each soon or much later. Clients
 // repeat posts, and operators replay. false: the run has no second part.

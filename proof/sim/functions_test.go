@@ -267,7 +267,7 @@ func (w *simulation) every(d time.Duration, what string, do func(ctx context.Con
 		if n := w.undeliverable(); n > 0 && w.calm {
 			w.fail(checkUndeliverable, "%d messages are undeliverable, without a fault", n)
 		}
-		if w.quiet && !w.restoreAhead && (w.late == 0 || w.now.After(w.quietAt.Add(w.lateLife()))) {
+		if w.mayEnd() {
 			c, reason := w.unfinished()
 			if reason == "" {
 				return

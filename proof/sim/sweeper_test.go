@@ -87,7 +87,7 @@ func (w *simulation) planSweep() {
 				p.count("sweeps")
 			}
 		}, func(*process) { w.checkSwept() })
-		if _, reason := w.unfinished(); w.quiet && !w.restoreAhead && (reason == "" || w.now.Sub(start) > suffering+drainAtMost && !w.ordered || w.broken != "") {
+		if _, reason := w.unfinished(); w.mayEnd() && (reason == "" || w.now.Sub(start) > suffering+drainAtMost && !w.ordered || w.broken != "") {
 			return
 		}
 		w.planSweep()
