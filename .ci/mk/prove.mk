@@ -60,7 +60,7 @@ sim: need/go ## Run everything under faults, each run from its own seed (SEEDS=3
 	@export GOGC=400; if [ -n "$(SEED)" ]; then \
 		go test -count=1 -run '^TestSeed$$' -v ./proof/sim -args -seed $(SEED) -level "$(LEVEL)"; \
 	else \
-		go test -count=1 -timeout 24h -run '^(TestSeeds|TestRestore)$$' -v ./proof/sim -args -seeds $${SEEDS:-3000} -first $${FIRST:-1} -level "$(LEVEL)"; \
+		go test -count=1 -timeout 24h -run '^(TestSeeds|TestRestore|TestOrdered)$$' -v ./proof/sim -args -seeds $${SEEDS:-3000} -first $${FIRST:-1} -level "$(LEVEL)"; \
 	fi
 
 .PHONY: sim/mutations

@@ -23,6 +23,9 @@ func (w *simulation) sawJob(j replay.Job) {
 // checkJobMessage: a process sends the message that continues its job, or the one before.
 // The job may have moved on since the start of the process.
 func (p *process) checkJobMessage(m replay.Message) {
+	if !p.doomed.marked.IsZero() && m.Tenant == p.doomed.tenant {
+		return // by an erasure, whose writes are not shown
+	}
 	all := p.named[m.Job]
 	known := 0 // the first message named after the start
 	for known < len(all) && !all[known].at.After(p.started) {

@@ -71,7 +71,7 @@ func (w *simulation) awaits(d hook.Delivery) (waits bool, since time.Time) {
 func TestOrdered(t *testing.T) {
 	t.Parallel()
 
-	seeds := max(24, *seedsFlag/3)
+	seeds := max(24, *seedsFlag/10)
 	if testing.Short() {
 		seeds = 8
 	}
