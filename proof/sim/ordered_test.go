@@ -91,9 +91,9 @@ func TestOrdered(t *testing.T) {
 			sum[what] += n
 		}
 	}
-	all := []string{"attempts", waited, unblocked, reordered, blocking, skipping, voids, "process deaths"}
+	all := []string{"attempts", waited, unblocked, reordered, skipping, voids, "process deaths"}
 	if !testing.Short() {
-		all = append(all, "tasks lost", "runs with an expiry", "restores of the table")
+		all = append(all, blocking, "tasks lost", "runs with an expiry", "restores of the table")
 	}
 	for _, what := range all {
 		if t.Logf("%d %s", sum[what], what); sum[what] == 0 {
