@@ -238,7 +238,9 @@ func (w *simulation) remember(k table.Key, old checker) {
 		}
 	case "sequence":
 		of := orderIDOf(k.Hash)
-		w.sequenceOf(of).Sequence, err = w.store.Sequence(w.ctx, "", of)
+		s := w.sequenceOf(of)
+		s.Sequence, err = w.store.Sequence(w.ctx, "", of)
+		s.turns[s.Head] = s.TurnAt
 	case "delivery":
 		ref, _ := deliveryOf(k)
 		var d hook.Delivery
