@@ -11,7 +11,7 @@ import (
 	"surehook.example/surehook/proof/cost"
 )
 
-var backlog = flag.Int("backlog", 0, "measure a replay and a release of so many deliveries")
+var backlogFlag = flag.Int("backlog", 0, "measure a replay and a release of so many deliveries")
 
 // TestBacklog measures a replay job of dead deliveries and a release of parked ones, of one fast
 // endpoint. The time is that of the waves and of the job's rate: functions and table take none. It
@@ -19,7 +19,7 @@ var backlog = flag.Int("backlog", 0, "measure a replay and a release of so many 
 func TestBacklog(t *testing.T) {
 	t.Parallel()
 
-	if *backlog == 0 {
+	if *backlogFlag == 0 {
 		t.Skip("runs with -args -backlog 10000")
 	}
 	for _, tt := range []struct {
@@ -35,7 +35,7 @@ func TestBacklog(t *testing.T) {
 			if err := w.store.SaveCircuit(t.Context(), record.Wait(w.clock()).Release(w.clock())); err != nil {
 				t.Fatal(err)
 			}
-			w.drain(*backlog)
+			w.drain(*backlogFlag)
 		}},
 		{"a replay job", hook.StateDead, func(w *bundle, e hook.Endpoint) {
 			w.replayAll(e)
@@ -44,7 +44,7 @@ func TestBacklog(t *testing.T) {
 		w := newBundle(t, full, 1)
 		var e hook.Endpoint
 		w.endpoint(func(made *hook.Endpoint) { e = *made })
-		for i := range *backlog {
+		for i := range *backlogFlag {
 			at := w.clock().Add(-time.Hour + time.Duration(i)*time.Millisecond)
 			id, err := w.ids.Event()
 			if err != nil {
@@ -63,15 +63,15 @@ func TestBacklog(t *testing.T) {
 		w.ledger.Reset()
 		began, clock := time.Now(), w.clock()
 		tt.run(w, e)
-		w.wantDelivered(*backlog)
-		s := w.scenario(tt.name, "", *backlog)
+		w.wantDelivered(*backlogFlag)
+		s := w.scenario(tt.name, "", *backlogFlag)
 		requests := 0.0
 		for _, n := range s.Account.Requests {
 			requests += n
 		}
 		t.Logf("%s of %d: %.2f requests, %.2f write units, %.2f read units, %.2f messages for each; %s by its rates; measured in %s",
-			tt.name, *backlog, requests/float64(*backlog), s.Account.Usage[cost.WriteUnit]/float64(*backlog), s.Account.Usage[cost.ReadUnit]/float64(*backlog),
-			float64(w.messages)/float64(*backlog), w.clock().Sub(clock), time.Since(began).Round(time.Second))
+			tt.name, *backlogFlag, requests/float64(*backlogFlag), s.Account.Usage[cost.WriteUnit]/float64(*backlogFlag), s.Account.Usage[cost.ReadUnit]/float64(*backlogFlag),
+			float64(w.messages)/float64(*backlogFlag), w.clock().Sub(clock), time.Since(began).Round(time.Second))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
@@ -50,24 +51,24 @@ func TestLook_units(t *testing.T) {
 		reader := &status.Reader{Endpoints: admin, Circuits: w.store, History: w.store, Lists: w.store, Stats: w.store, Index: w.store, Queues: noQueues{}, Now: w.clock}
 		looks := []struct {
 			name string
-			look func() (waiting int, of status.Counted, err error)
+			look func() (waiting int, of backlog.Counted, err error)
 		}{
-			{"health of the endpoint", func() (int, status.Counted, error) {
+			{"health of the endpoint", func() (int, backlog.Counted, error) {
 				h, err := reader.Health(t.Context(), e.Tenant, string(e.ID))
 				return h.Waiting.Retrying + h.Waiting.Parked, h.Counted, err
 			}},
-			{"health of the tenant", func() (int, status.Counted, error) {
+			{"health of the tenant", func() (int, backlog.Counted, error) {
 				h, err := reader.TenantHealth(t.Context(), e.Tenant, "")
 				return h.Waiting.Retrying + h.Waiting.Parked, h.Counted, err
 			}},
-			{"attention", func() (int, status.Counted, error) {
+			{"attention", func() (int, backlog.Counted, error) {
 				l, err := reader.Attention(t.Context(), e.Tenant, page.Request{Limit: 1})
 				for _, e := range l.Data {
 					return e.Waiting, e.Counted, err
 				}
-				return 0, status.Counted{}, err
+				return 0, backlog.Counted{}, err
 			}},
-			{"overview", func() (int, status.Counted, error) {
+			{"overview", func() (int, backlog.Counted, error) {
 				p, err := reader.Pipeline(t.Context())
 				return p.Waiting.Retrying + p.Waiting.Parked, p.Counted, err
 			}},

@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -165,7 +166,7 @@ func TestReader_Health_asOf(t *testing.T) {
 			if tt.asOf {
 				asOf = at(-10 * time.Minute)
 			}
-			want := status.Counted{AsOf: asOf, Complete: !tt.incomplete}
+			want := backlog.Counted{AsOf: asOf, Complete: !tt.incomplete}
 			b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
 			h, err := b.Health(t.Context(), tenant, string(e.ID))
 			if err != nil || h.Waiting.Parked != tt.want.Parked || h.Waiting.Retrying != tt.want.Retrying || h.Dead != tt.wantDead || h.Counted != want {

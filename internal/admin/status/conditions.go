@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -49,12 +50,12 @@ const maxWaiting = 20
 
 // TenantHealth is the health of all endpoints of a tenant.
 type TenantHealth struct {
-	At, Since time.Time // Since is the start of the first hour
-	Matching  int       // endpoints, also those past MaxHealth
-	Endpoints []EndpointSummary
-	Queued    float64 // mean number of queued deliveries over the current clock hour and the hour before
-	Waiting   Waiting // of the worst maxWaiting endpoints that can have waiting deliveries
-	Counted           // Waiting; not Complete also with more such endpoints
+	At, Since       time.Time // Since is the start of the first hour
+	Matching        int       // endpoints, also those past MaxHealth
+	Endpoints       []EndpointSummary
+	Queued          float64 // mean number of queued deliveries over the current clock hour and the hour before
+	Waiting         Waiting // of the worst maxWaiting endpoints that can have waiting deliveries
+	backlog.Counted         // Waiting; not Complete also with more such endpoints
 }
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
@@ -148,7 +149,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 			waiting = append(waiting, e)
 		}
 	}
-	h.Counted = Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
+	h.Counted = backlog.Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
 	waiting = waiting[:min(len(waiting), maxWaiting)]
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
@@ -167,7 +168,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 			defer mu.Unlock()
 			found := waitingOf(c, &s)
 			h.Waiting.add(found)
-			h.add(countedOf(c))
+			h.Add(c.Counted)
 			e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
 			return nil
 		})

@@ -32,17 +32,7 @@ type Health struct {
 	Queued    float64         // mean number of queued deliveries over Hour
 	Dead      int             // dead deliveries of any age
 	Backlog   *drain.Forecast // of the parked deliveries, and of the retrying ones while nothing leaves; nil without any, or if the pace is not known
-	Counted
-}
-
-// Counted says how far counts of deliveries are to be trusted; see package backlog.
-type Counted struct {
-	Complete bool      // false: they are lower bounds
-	AsOf     time.Time // when a review counted some of them, the earliest; zero: all are of now
-}
-
-func (c *Counted) add(other Counted) {
-	c.AsOf, c.Complete = backlog.Earlier(c.AsOf, other.AsOf), c.Complete && other.Complete
+	backlog.Counted
 }
 
 // Waiting counts the recorded, unsettled deliveries.
@@ -85,7 +75,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	}
 	h := healthOf(s, hours, now)
 	counts, err := r.counts(ctx, &s, h.Hour.Latency.Mean(), now)
-	h.Waiting, h.Dead, h.Backlog, h.Counted = waitingOf(counts, &s), counts.Dead, counts.Forecast, countedOf(counts)
+	h.Waiting, h.Dead, h.Backlog, h.Counted = waitingOf(counts, &s), counts.Dead, counts.Forecast, counts.Counted
 	return h, err
 }
 
@@ -97,8 +87,6 @@ func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Durat
 	}
 	return look.Counts(backlog.Endpoint{Endpoint: s.Endpoint, Admits: s.Admits, Width: s.Width, Mean: mean}, s.Gate.Tally, now), nil
 }
-
-func countedOf(c backlog.Counts) Counted { return Counted{AsOf: c.AsOf, Complete: c.Complete} }
 
 func waitingOf(c backlog.Counts, s *endpoint.Status) Waiting {
 	w := Waiting{Retrying: c.Retrying, Parked: c.Parked}

@@ -162,7 +162,7 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 	want := status.Health{
 		Status: endpoint.Status{Endpoint: e, Gate: record, SignedBy: sign.SignedByNew}, At: b.now, Hour: hours, Day: day,
 		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
-		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, AtRisk: 5, FirstLoss: first}, Dead: 4, Counted: status.Counted{Complete: true},
+		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, AtRisk: 5, FirstLoss: first}, Dead: 4, Counted: backlog.Counted{Complete: true},
 		Backlog: &drain.Forecast{AtRisk: 5, FirstLoss: first},
 	}
 	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {

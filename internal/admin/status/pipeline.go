@@ -34,15 +34,15 @@ var errCountTimeout = errors.New("counting deliveries took too long")
 
 // Pipeline is the health of the deliveries of all tenants.
 type Pipeline struct {
-	At           time.Time
-	Counted      // not Complete also after a timeout, or with too many endpoints
-	Waiting      Waiting
-	Dead         int                   // dead deliveries of any age, of the counted endpoints
-	Oldest       Pending               // the oldest delivery of Waiting; zero when none was found
-	Hour         Window                // the current clock hour and the hour before
-	OpenCircuits map[hook.TenantID]int // open and half-open circuits
-	Attention    []Trouble             // of the counted endpoints, the worst first
-	Queues       map[string]Depth
+	At              time.Time
+	backlog.Counted // not Complete also after a timeout, or with too many endpoints
+	Waiting         Waiting
+	Dead            int                   // dead deliveries of any age, of the counted endpoints
+	Oldest          Pending               // the oldest delivery of Waiting; zero when none was found
+	Hour            Window                // the current clock hour and the hour before
+	OpenCircuits    map[hook.TenantID]int // open and half-open circuits
+	Attention       []Trouble             // of the counted endpoints, the worst first
+	Queues          map[string]Depth
 }
 
 // Pending is a waiting delivery of a tenant.
@@ -55,7 +55,7 @@ type Pending struct {
 // EndpointHarm is an endpoint that needs attention. Dead counts deliveries of any age.
 type EndpointHarm struct {
 	condition.Harm
-	Counted
+	backlog.Counted
 
 	Endpoint  hook.Endpoint
 	AtRisk    int // deliveries that are lost if nothing changes
@@ -146,7 +146,7 @@ func (p *Pipeline) InFlight() int {
 // each of its shards (see backlog.LookAt). It counts for countTimeout at most.
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
-	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}, Counted: Counted{Complete: true}}
+	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}, Counted: backlog.Counted{Complete: true}}
 	var err error
 	if p.Queues, err = r.Queues.Depths(ctx); err != nil {
 		return Pipeline{}, fmt.Errorf("read depths of queues: %w", err)
@@ -283,7 +283,7 @@ func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
 		return err
 	}
 	f.waiting, f.oldest = waitingOf(c, &s), Pending{Row: c.Oldest, Tenant: f.record.Tenant}
-	f.harm.Dead, f.harm.Waiting, f.harm.Counted = c.Dead, c.Retrying+c.Parked, countedOf(c)
+	f.harm.Dead, f.harm.Waiting, f.harm.Counted = c.Dead, c.Retrying+c.Parked, c.Counted
 	f.harm.AtRisk, f.harm.FirstLoss = f.waiting.AtRisk, f.waiting.FirstLoss
 	return nil
 }
@@ -297,7 +297,7 @@ func (f *part) attention() bool {
 func (p *Pipeline) add(found part) {
 	p.Waiting.add(found.waiting)
 	p.Dead += found.harm.Dead
-	p.Counted.add(found.harm.Counted)
+	p.Add(found.harm.Counted)
 	if backlog.Older(p.Oldest.Row, found.oldest.Row) != p.Oldest.Row {
 		p.Oldest = found.oldest
 	}

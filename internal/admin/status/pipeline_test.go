@@ -71,7 +71,7 @@ func TestReader_Pipeline(t *testing.T) {
 		t.Fatalf("Pipeline = %v", err)
 	}
 	want := status.Pipeline{
-		At: b.now, Counted: status.Counted{Complete: true}, Oldest: status.Pending{Row: backlog.Row{ID: oldest.ID, State: oldest.State, CreatedAt: oldest.CreatedAt}, Tenant: tenant}, OpenCircuits: map[hook.TenantID]int{tenant: 2}, Dead: 1,
+		At: b.now, Counted: backlog.Counted{Complete: true}, Oldest: status.Pending{Row: backlog.Row{ID: oldest.ID, State: oldest.State, CreatedAt: oldest.CreatedAt}, Tenant: tenant}, OpenCircuits: map[hook.TenantID]int{tenant: 2}, Dead: 1,
 		Waiting: status.Waiting{Retrying: 3, Parked: 3, Reasons: map[hook.Reason]int{hook.ReasonDeleted: 3}},
 		Queues:  p.Queues, Hour: status.Window{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
 	}

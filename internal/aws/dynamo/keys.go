@@ -307,7 +307,7 @@ func turnRange(s order.Sequence) string {
 	if s.LookAt.IsZero() {
 		return ""
 	}
-	return s.LookAt.UTC().Format(indexTime) + "#" + sequenceKey(s.ID).PK
+	return attendRange(s.LookAt, sequenceKey(s.ID).PK)
 }
 
 // circuitShard returns the hash key of a circuit with an AttendAt in the index by_state.
@@ -315,8 +315,8 @@ func circuitShard(id hook.EndpointID) string {
 	return shard(circuitList, hook.ShardOf(id, endpointShards))
 }
 
-// attendRange returns the range key of a circuit in the index by_state.
-func attendRange(at time.Time, id hook.EndpointID) string {
+// attendRange returns the range key of a circuit or a sequence in the index by_state.
+func attendRange[T ~string](at time.Time, id T) string {
 	return at.UTC().Format(indexTime) + "#" + string(id)
 }
 

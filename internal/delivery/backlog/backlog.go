@@ -107,12 +107,22 @@ func LookAt(ctx context.Context, index Index, target hook.Target) (Look, error) 
 // Whole reports whether the look shows all deliveries.
 func (l *Look) Whole() bool { return !l.retrying.more && !l.parked.more && !l.dead.more }
 
+// Counted says how far counts of deliveries are to be trusted.
+type Counted struct {
+	Complete bool      // false: they are lower bounds
+	AsOf     time.Time // when a review counted some of them, the earliest; zero: all are of now
+}
+
+// Add lets c speak of other counts, too.
+func (c *Counted) Add(other Counted) {
+	c.AsOf, c.Complete = Earlier(c.AsOf, other.AsOf), c.Complete && other.Complete
+}
+
 // Counts are the waiting and dead deliveries of an endpoint.
 type Counts struct {
 	Retrying, Parked, Dead int
-	Oldest                 Row       // of the waiting ones; zero without any
-	AsOf                   time.Time // when some of the numbers were counted; zero: all are of now
-	Complete               bool      // false: the numbers are lower bounds
+	Oldest                 Row // of the waiting ones; zero without any
+	Counted
 
 	// Forecast is what becomes of the waiting ones; nil without a known pace, or without any. Retrying
 	// ones count among those at risk while nothing leaves, because they are parked when their attempts
@@ -122,7 +132,7 @@ type Counts struct {
 
 // Counts returns the numbers of the look, and those of the tally where the look does not show all.
 func (l *Look) Counts(e Endpoint, t drain.Tally, now time.Time) Counts {
-	c := Counts{Oldest: Older(l.retrying.oldest(), l.parked.oldest()), Complete: true}
+	c := Counts{Oldest: Older(l.retrying.oldest(), l.parked.oldest()), Counted: Counted{Complete: true}}
 	c.Retrying = c.number(l.retrying, t, t.Retrying)
 	c.Parked = c.number(l.parked, t, t.Parked.Sum())
 	c.Dead = c.number(l.dead, t, t.Dead)
