@@ -15,6 +15,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/table"
 )
 
@@ -52,7 +53,7 @@ func afterRestore() []check {
 		checkSettled, checkPolicy, checkEarly, checkAge, checkSettings, checkPlace, checkContent, checkUnmade, checkFilter, checkStatuses,
 		checkPersist, checkQueue, checkWindow, checkStatus, checkGenerations, checkOpen, checkProbe, checkInFlight, checkRate, checkState,
 		checkRecord, checkLease, checkSlot, checkClaim, checkGone, checkRetryAfter, checkClosing, checkOthers, checkBatch, checkOperator,
-		checkEnd, checkLost, checkUnseen, checkLeak, checkLetters,
+		checkEnd, checkLost, checkUnseen, checkLeak, checkLetters, checkNumbers, checkTurn,
 	}
 }
 
@@ -211,6 +212,9 @@ func (w *simulation) remember(k table.Key, old checker) {
 			if old.accepted[e.ID] {
 				w.accepted[e.ID] = true
 			}
+			for endpoint, n := range e.Numbers {
+				w.sequenceOf(order.ID{Endpoint: endpoint, Key: e.OrderingKey}).events[n] = e.ID
+			}
 			if use, used := old.uses[useKey(e.Tenant, e.IdempotencyKey)]; used {
 				w.uses[useKey(e.Tenant, e.IdempotencyKey)] = use
 			}
@@ -241,6 +245,9 @@ func (w *simulation) remember(k table.Key, old checker) {
 		s := w.sequenceOf(of)
 		s.Sequence, err = w.store.Sequence(w.ctx, "", of)
 		s.turns[s.Head] = s.TurnAt
+		for n := range s.Head { // what the sequence passed
+			s.over[n] = true
+		}
 	case "delivery":
 		ref, _ := deliveryOf(k)
 		var d hook.Delivery
@@ -263,6 +270,7 @@ func (w *simulation) rememberDelivery(d hook.Delivery, old checker) {
 	} else {
 		w.count(inProgress)
 	}
+	w.sawEnd(d)
 	w.attempts[ref] = make(map[int]time.Time)
 	for n := range d.Attempts {
 		w.attempts[ref][n+1] = old.attempts[ref][n+1]

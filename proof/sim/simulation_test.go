@@ -174,7 +174,8 @@ func (w *simulation) step() bool {
 		return false
 	}
 	if w.steps++; w.steps > maxSteps {
-		w.fail(checkEnd, "no end after %d steps", maxSteps)
+		_, reason := w.unfinished()
+		w.fail(checkEnd, "no end after %d steps: %s", maxSteps, reason)
 		return false
 	}
 	w.due = w.due[:0]

@@ -87,7 +87,11 @@ func (w *simulation) planSweep() {
 				p.count("sweeps")
 			}
 		}, func(*process) { w.checkSwept() })
-		if _, reason := w.unfinished(); w.mayEnd() && (reason == "" || w.now.Sub(start) > suffering+drainAtMost && !w.ordered || w.broken != "") {
+		over := w.now.Sub(start) > suffering+drainAtMost
+		if w.ordered {
+			over = w.now.Sub(w.quietAt) > orderedDrain
+		}
+		if _, reason := w.unfinished(); w.mayEnd() && (reason == "" || over || w.broken != "") {
 			return
 		}
 		w.planSweep()
