@@ -518,8 +518,8 @@ func mutations() []mutation {
 			old: "case turn > s.Head:\n\t\treturn Later", bug: "case turn > s.Head:\n\t\treturn Now",
 		},
 		{
-			name: "a sequence moves on before the end is written", file: "internal/delivery/breaker/end.go", test: "internal/delivery/settle TestOrders_AnEndThatDoesNotStand",
-			old: "if err := r.Completer.Complete(ctx, d); err != nil {", bug: "if err := r.Completer.Complete(ctx, d); err != nil || r.orders().Ended(ctx, d) != nil {",
+			name: "a sequence trusts a death, which may be replayed or not stand", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_AStaleDeath",
+			old: "== order.Now && ended.State != hook.StateDead {", bug: "== order.Now {",
 		},
 		{
 			name: "a replay behind all others has a number, and no place", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
