@@ -35,13 +35,13 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	if d.Number == 0 || d.State.Settled() && !blocks(d) {
 		return Standing{}, nil
 	}
-	s, err := r.sequence(ctx, d)
+	s, err := r.History.Sequence(ctx, d.Tenant, order.IDOf(d))
 	if err != nil {
-		return Standing{}, err
+		return Standing{}, fmt.Errorf("read ordering key %s of endpoint %s: %w", d.OrderingKey, d.ID.Endpoint, err)
 	}
 	switch s.TurnOf(d) {
 	case order.Now:
-		return atHead(s), nil
+		return Standing{Head: true, Behind: s.Last - s.Head}, nil
 	case order.Later:
 		head, _, err := settle.Head(ctx, r.History, s)
 		if err != nil {
@@ -52,8 +52,6 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	}
 	return Standing{}, nil
 }
-
-func atHead(s order.Sequence) Standing { return Standing{Head: true, Behind: s.Last - s.Head} }
 
 func waitsFor(s order.Sequence, head *hook.Delivery) *WaitsFor {
 	w := &WaitsFor{Number: s.Head, State: hook.StateQueued, Since: s.TurnAt}
@@ -80,16 +78,17 @@ type Blocking struct {
 }
 
 // Blocking returns a page of the dead deliveries that block their ordering key. It is a page of
-// Deliveries without the others, and makes a request more for each ordered delivery.
+// Deliveries without the others, and makes a request more for each ordered delivery; for one that died
+// before its turn as many as for a waiting one.
 func (r *Reader) Blocking(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[Blocking], error) {
 	f.State, f.Ordered = hook.StateDead, true
 	dead, err := r.Deliveries(ctx, tenant, f, p)
 	if err != nil {
 		return page.List[Blocking]{}, err
 	}
-	found := make([]order.Sequence, len(dead.Data))
+	found := make([]Standing, len(dead.Data))
 	for _, err := range parallel.Each(len(found), concurrentReads, func(i int) (err error) {
-		found[i], err = r.sequence(ctx, dead.Data[i])
+		found[i], err = r.standing(ctx, dead.Data[i])
 		return err
 	}) {
 		if err != nil {
@@ -98,17 +97,9 @@ func (r *Reader) Blocking(ctx context.Context, tenant hook.TenantID, f DeliveryF
 	}
 	list := page.List[Blocking]{Next: dead.Next}
 	for i, s := range found {
-		if d := dead.Data[i]; blocks(d) && s.TurnOf(d) == order.Now {
-			list.Data = append(list.Data, Blocking{Delivery: d, Standing: atHead(s)})
+		if s.Head {
+			list.Data = append(list.Data, Blocking{Delivery: dead.Data[i], Standing: s})
 		}
 	}
 	return list, nil
-}
-
-func (r *Reader) sequence(ctx context.Context, d hook.Delivery) (order.Sequence, error) {
-	s, err := r.History.Sequence(ctx, d.Tenant, order.IDOf(d))
-	if err != nil {
-		return s, fmt.Errorf("read ordering key %s of endpoint %s: %w", d.OrderingKey, d.ID.Endpoint, err)
-	}
-	return s, nil
 }

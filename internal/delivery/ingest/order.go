@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"surehook.example/surehook/internal/delivery/parallel"
@@ -63,27 +62,40 @@ func (a *Acceptor) giveNumbers(ctx context.Context, events [][]*post) {
 		}
 		return nil // each post holds its own error
 	})
-	groups := bySequence(fresh)
-	parallel.Each(len(groups), concurrentWrites, func(i int) error {
-		g := groups[i]
-		g.first, g.turn, g.err = a.orders().Give(ctx, g.id, g.deliveries)
+	given := sequences{byID: make(map[order.ID]*numbered)}
+	for _, p := range fresh {
+		for _, target := range p.event.Targets {
+			if _, ordered := p.event.Numbers[target.Endpoint]; ordered && p.err == nil {
+				given.add(order.ID{Endpoint: target.Endpoint, Key: p.event.OrderingKey}, p, hook.QueuedDelivery(p.event, target))
+			}
+		}
+	}
+	parallel.Each(len(given.all), concurrentWrites, func(i int) error {
+		n := given.all[i]
+		n.first, n.turn, n.err = a.orders().Give(ctx, n.id, n.deliveries)
 		return nil // kept
 	})
-	for _, g := range groups {
-		for k, p := range g.posts {
-			if g.err != nil {
-				p.err = fmt.Errorf("number event %s: %w", p.event.ID, g.err)
+	for _, n := range given.all {
+		for k, p := range n.posts {
+			if n.err != nil {
+				p.err = fmt.Errorf("number event %s: %w", p.event.ID, n.err)
 				continue
 			}
-			p.event.Numbers[g.id.Endpoint] = g.first + int64(k)
-			if g.turn && k == 0 {
-				p.turns = append(p.turns, g.id.Endpoint)
+			p.event.Numbers[n.id.Endpoint] = n.first + int64(k)
+			if n.turn && k == 0 {
+				p.turns = append(p.turns, n.id.Endpoint)
 			}
 		}
 	}
 }
 
-// numbered are the new deliveries of a sequence.
+// sequences are deliveries of posts by sequence, in the order in which they were added.
+type sequences struct {
+	all  []*numbered
+	byID map[order.ID]*numbered
+}
+
+// numbered are deliveries of one sequence.
 type numbered struct {
 	id         order.ID
 	posts      []*post
@@ -94,42 +106,21 @@ type numbered struct {
 	err   error
 }
 
-// bySequence returns the ordered deliveries of the valid posts by sequence, in the order of the posts.
-func bySequence(posts []*post) (groups []*numbered) {
-	known := make(map[order.ID]*numbered)
-	for _, p := range posts {
-		for _, target := range p.event.Targets {
-			if _, ordered := p.event.Numbers[target.Endpoint]; !ordered || p.err != nil {
-				continue
-			}
-			id := order.ID{Endpoint: target.Endpoint, Key: p.event.OrderingKey}
-			if known[id] == nil {
-				known[id] = &numbered{id: id}
-				groups = append(groups, known[id])
-			}
-			known[id].posts = append(known[id].posts, p)
-			known[id].deliveries = append(known[id].deliveries, hook.QueuedDelivery(p.event, target))
-		}
+func (s *sequences) add(id order.ID, p *post, d hook.Delivery) {
+	n := s.byID[id]
+	if n == nil {
+		n = &numbered{id: id}
+		s.all, s.byID[id] = append(s.all, n), n
 	}
-	return groups
+	n.posts, n.deliveries = append(n.posts, p), append(n.deliveries, d)
 }
 
-// waiting are ordered deliveries of one sequence that do not have the turn, as far as their posts know.
-type waiting struct {
-	deliveries []hook.Delivery
-	owners     []*post
-}
-
-// sendDue adds the tasks of the deliveries whose turn it is by now.
-func (a *Acceptor) sendDue(ctx context.Context, all map[order.ID]*waiting, to arrival, again bool, sendings []sending) []sending {
-	byID := func(a, b order.ID) int {
-		return cmp.Or(cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Key, b.Key))
-	}
-	for _, id := range slices.SortedFunc(maps.Keys(all), byID) { // the simulator's runs repeat themselves
-		w := all[id]
-		due, err := a.orders().Due(ctx, id, w.deliveries, again)
-		for i, p := range w.owners {
-			switch d := w.deliveries[i]; {
+// sendDue adds the tasks of those of the deliveries whose turn it is by now.
+func (a *Acceptor) sendDue(ctx context.Context, behind sequences, to arrival, again bool, sendings []sending) []sending {
+	for _, n := range behind.all {
+		due, err := a.orders().Due(ctx, n.id, n.deliveries, again)
+		for i, p := range n.posts {
+			switch d := n.deliveries[i]; {
 			case err != nil:
 				p.err = cmp.Or(p.err, fmt.Errorf("await the turn of %s: %w", d.ID, err))
 			case slices.Contains(due, d.Turn()):

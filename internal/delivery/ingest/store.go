@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +117,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 		earliest = now.Add(healDelay)
 	}
 	var sendings []sending
-	behind := make(map[order.ID]*waiting)
+	behind := sequences{byID: make(map[order.ID]*numbered)} // do not have the turn, as far as their posts know
 	for i := range posts {
 		p := &posts[i]
 		if p.err != nil || p.duplicate != duplicates {
@@ -132,8 +131,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 		for _, target := range missing {
 			d := hook.QueuedDelivery(p.event, target)
 			if d.Number > 0 && (p.duplicate || !slices.Contains(p.turns, target.Endpoint)) {
-				w := cmp.Or(behind[order.IDOf(d)], new(waiting))
-				w.deliveries, w.owners, behind[order.IDOf(d)] = append(w.deliveries, d), append(w.owners, p), w
+				behind.add(order.IDOf(d), p, d)
 				continue
 			}
 			to := arrival{queue: hook.QueueLive, at: earliest}
