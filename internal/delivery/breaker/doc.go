@@ -46,7 +46,7 @@
 //	                                     see package admit
 //	closed, sheds                        check again when nothing was judged for ten minutes; the
 //	                                     gate asks for a check as soon as it sheds no more
-//	closed                               release a wave of 1, 2, 4 ... 500 deliveries, the fewest
+//	closed, without slots                release a wave of 1, 2, 4 ... 500 deliveries, the fewest
 //	                                     attempts first, after a throttle, and schedule the next
 //	half-open, lease held                check again when the lease ends
 //	open or half-open, probe due         send the task of a parked delivery, as the probe:

@@ -97,8 +97,9 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 }
 
 // processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held. The
-// verdicts stand for the whole group: a circuit that opens afterwards stops no attempt of it. Each delivery
-// is settled by its own outcome, and a circuit of a later generation ignores the outcomes.
+// verdicts stand for the whole group: a circuit that opens after it was loaded stops no attempt of it, and the
+// next part of the batch loads it anew. Each delivery is settled by its own outcome, and a circuit of a later
+// generation ignores the outcomes.
 func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 	done := ends{tasks: make([]admit.Ended, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)

@@ -88,7 +88,8 @@ func (r Record) Suspect(now time.Time) Record {
 }
 
 // Release returns the record with the first wave of a release due, if deliveries wait and the
-// circuit is closed.
+// circuit is closed. Who has slots by then is sent no wave: see Width. After an outage that is every
+// endpoint, unless it coalesces.
 func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1
