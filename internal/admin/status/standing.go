@@ -39,16 +39,15 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	if err != nil {
 		return Standing{}, fmt.Errorf("read ordering key %s of endpoint %s: %w", d.OrderingKey, d.ID.Endpoint, err)
 	}
-	switch s.TurnOf(d) {
-	case order.Now:
+	switch turn := s.TurnOf(d); {
+	case turn == order.Now:
 		return Standing{Head: true, Behind: s.Last - s.Head}, nil
-	case order.Later:
+	case turn == order.Later && !d.State.Settled():
 		head, _, err := settle.Head(ctx, r.History, s)
 		if err != nil {
 			return Standing{}, fmt.Errorf("read the head of ordering key %s: %w", s.Key, err)
 		}
 		return Standing{WaitsFor: waitsFor(s, head)}, nil
-	case order.Passed:
 	}
 	return Standing{}, nil
 }
@@ -78,8 +77,7 @@ type Blocking struct {
 }
 
 // Blocking returns a page of the dead deliveries that block their ordering key. It is a page of
-// Deliveries without the others, and makes a request more for each ordered delivery; for one that died
-// before its turn as many as for a waiting one.
+// Deliveries without the others, and makes a request more for each ordered delivery.
 func (r *Reader) Blocking(ctx context.Context, tenant hook.TenantID, f DeliveryFilter, p page.Request) (page.List[Blocking], error) {
 	f.State, f.Ordered = hook.StateDead, true
 	dead, err := r.Deliveries(ctx, tenant, f, p)

@@ -118,6 +118,9 @@ func TestReader_Delivery_inOrder(t *testing.T) {
 	check("a dead head", 2, status.Standing{Head: true, Behind: 3})
 	check("behind a dead head", 5, status.Standing{WaitsFor: &status.WaitsFor{Number: 2, ID: o.refs[2].DeliveryID, State: hook.StateDead, Reason: hook.ReasonExhausted, Since: since}})
 
+	o.end(t, 4, hook.StateDead)
+	check("dead before its turn", 4, status.Standing{})
+
 	replayed, err := dead.Replay(hook.ReplayRequest{By: "key_1"}, since)
 	if err == nil {
 		err = o.store.SaveDelivery(t.Context(), replayed, nil)
