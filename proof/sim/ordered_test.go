@@ -364,8 +364,11 @@ func (w *simulation) checkTurn(p *process, r send.Request, of attempt) {
 		w.count(waited)
 	}
 	o := r.Event.Ordering
-	if o == nil && r.Endpoint.Coalesce.On() {
-		return // the endpoint is ordered no more, and its requests name no numbers
+	if r.Endpoint.Coalesce.On() { // it is ordered no more
+		if o != nil {
+			w.fail(checkTurn, "%s: the coalesced request of %s says %+v", p.name, of.DeliveryID, *o)
+		}
+		return
 	}
 	if o == nil || o.Key != e.OrderingKey || o.Number != n {
 		w.fail(checkTurn, "%s: the request of %s, number %d of %v, says %+v", p.name, of.DeliveryID, n, id, o)
