@@ -205,7 +205,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the gate takes its own write for another's after a lost answer", file: "internal/aws/dynamo/next.go", by: []check{checkTold, checkClosing},
-			old: "ok && stored.Value == own {", bug: "ok && stored.Value == own && version < 0 {",
+			old: "ok && writer.Value == own {", bug: "ok && writer.Value == own && version < 0 {",
 		},
 		{
 			name: "an update replaces the item, and drops the attributes of a later build", file: "internal/aws/dynamo/next.go", by: []check{checkKept},
@@ -213,7 +213,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a record with a word of a later build fails all tasks of a batch", file: "internal/aws/dynamo/load.go", by: []check{checkOthers},
-			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return deliver.Snapshot{}, translate(err, op)",
+			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return err",
 		},
 		{
 			name: "endpoints with a word of a later build get no events", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets},
@@ -491,7 +491,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "sequences are written without a condition", file: "internal/aws/dynamo/sequence.go", test: "proof/sim TestOrdered",
-			old: `s.saveNext(ctx, it, q.Version)`, bug: `s.write(ctx, s.put(it, condition{}))`,
+			old: `s.saveNext(ctx, "save sequence "+q.Key, it, q.Version)`, bug: `s.commit(ctx, "save sequence "+q.Key, s.put(it, condition{}))`,
 		},
 		{
 			name: "a place is written twice", file: "internal/aws/dynamo/sequence.go", test: "internal/memory TestStore",

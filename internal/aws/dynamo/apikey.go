@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -30,13 +29,7 @@ func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
 // PutKey writes both items of the key in one transaction. An existing id or hash
 // is CodeConflict.
 func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
-	op := "put key " + string(k.ID)
-	var writes []types.TransactWriteItem
-	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
-		put := s.put(toAPIKeyItem(at, k), absent())
-		writes = append(writes, types.TransactWriteItem{Put: put})
-	}
-	return translate(s.transact(ctx, writes...), op)
+	return s.commit(ctx, "put key "+string(k.ID), s.put(toAPIKeyItem(apiKeyKey(k.Hash), k), absent()), s.put(toAPIKeyItem(apiKeyRow(k.ID), k), absent()))
 }
 
 // Keys reads all keys in one query per 1 MB. People create keys by hand, so the
@@ -56,25 +49,22 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 // the day under the hash to skip a repeated update; lists read the day under the
 // id.
 func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
-	var writes []types.TransactWriteItem
-	for _, at := range []key{apiKeyKey(k.Hash), apiKeyRow(k.ID)} {
+	touch := func(at key) write {
 		later := condition{expression: "attribute_exists(pk) AND (attribute_not_exists(last_used_on) OR last_used_on < :day)"}
-		touch := s.update(at, "SET last_used_on = :day", later, map[string]types.AttributeValue{":day": text(day)})
-		writes = append(writes, types.TransactWriteItem{Update: touch})
+		return s.update(at, "SET last_used_on = :day", later, map[string]types.AttributeValue{":day": text(day)})
 	}
-	return translate(s.transact(ctx, writes...), "touch key "+string(k.ID))
+	return s.commit(ctx, "touch key "+string(k.ID), touch(apiKeyKey(k.Hash)), touch(apiKeyRow(k.ID)))
 }
 
 // DeleteKey reads the key and removes both items in one transaction.
 func (s *Store) DeleteKey(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
-	op := "delete key " + string(id)
 	k, err := read[hook.APIKey](ctx, s, apiKeyRow(id), "key", string(id))
 	if err != nil {
 		return hook.APIKey{}, err
 	}
-	err = s.transact(ctx, s.removal(apiKeyRow(id), exists()), s.removal(apiKeyKey(k.Hash), condition{}))
-	if conditionFailed(err, 0) { // a concurrent call deleted the key
-		return hook.APIKey{}, fmt.Errorf("%s: %w", op, hook.NotFound("key"))
+	listed := s.removal(apiKeyRow(id), exists()).orElse(hook.NotFound("key")) // a concurrent call deleted the key
+	if err := s.commit(ctx, "delete key "+string(id), listed, s.removal(apiKeyKey(k.Hash), condition{})); err != nil {
+		return hook.APIKey{}, err
 	}
-	return k, translate(err, op)
+	return k, nil
 }

@@ -21,11 +21,7 @@ type attemptItem struct {
 // moveAttempt writes an attempt of a delivery's record as a record of its own. It is there already if
 // another process moved it, or if an erasure left it without its body.
 func (s *Store) moveAttempt(ctx context.Context, a hook.Attempt, tenant hook.TenantID) error {
-	err := s.write(ctx, s.put(s.payload.toAttemptItem(a, tenant), absent()))
-	if codeOf(err) == hook.CodeConflict {
-		return nil
-	}
-	return err
+	return s.commit(ctx, "move attempt of "+a.Delivery.String(), s.put(s.payload.toAttemptItem(a, tenant), absent()).orElse(nil))
 }
 
 type outcomeItem struct {
@@ -99,7 +95,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 	for _, d := range deliveries {
 		for _, a := range d.Recent {
 			if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {
-				return translate(err, "move attempt of "+d.ID.String())
+				return err
 			}
 		}
 		d.Recent = nil
@@ -119,9 +115,9 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 			return translate(err, "erase attempt")
 		}
 		stored := condition{expression: "attribute_exists(outcome)", names: map[string]string{"#body": "body", "#headers": "headers"}}
-		err = s.change(ctx, s.update(k, "REMOVE outcome.#body, outcome.#headers, outcome.sent", stored, nil))
-		if err != nil && codeOf(err) != hook.CodeConflict { // a conflict: the table has expired the attempt
-			return translate(err, "erase "+k.SK)
+		erase := s.update(k, "REMOVE outcome.#body, outcome.#headers, outcome.sent", stored, nil).orElse(nil) // if the table has expired the attempt
+		if err := s.commit(ctx, "erase "+k.SK, erase); err != nil {
+			return err
 		}
 	}
 	return nil

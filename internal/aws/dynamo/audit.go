@@ -14,9 +14,7 @@ type auditItem struct {
 
 // PutAudit writes one item without a condition.
 func (s *Store) PutAudit(ctx context.Context, r hook.AuditRecord) error {
-	op := "put change " + string(r.ID)
-	put := s.put(auditItem{auditKey(r), r}, condition{})
-	return translate(s.write(ctx, put), op)
+	return s.commit(ctx, "put change "+string(r.ID), s.put(auditItem{auditKey(r), r}, condition{}))
 }
 
 // AuditRecords makes one query; see newest.

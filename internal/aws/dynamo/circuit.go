@@ -42,7 +42,7 @@ func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook
 
 // SaveCircuit makes one conditional write.
 func (s *Store) SaveCircuit(ctx context.Context, r admission.Record) error {
-	return translate(s.saveNext(ctx, toCircuitItem(r), r.Version), "save circuit "+string(r.Endpoint))
+	return s.saveNext(ctx, "save circuit "+string(r.Endpoint), toCircuitItem(r), r.Version)
 }
 
 // maxDue is the maximum number of circuits of DueCircuits.

@@ -39,7 +39,5 @@ func (s *Store) readPair(ctx context.Context, k key, whose string) ([]byte, erro
 }
 
 func (s *Store) putPair(ctx context.Context, k key, pair []byte, whose string) error {
-	op := "put data key " + whose
-	put := s.put(dataKeyItem{key: k, DataKey: pair}, absent())
-	return translate(s.write(ctx, put), op)
+	return s.commit(ctx, "put data key "+whose, s.put(dataKeyItem{key: k, DataKey: pair}, absent()))
 }

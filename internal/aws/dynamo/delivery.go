@@ -150,21 +150,20 @@ func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook
 	op := "save delivery " + d.ID.String()
 	guard := asRead(d.Version)
 	if d.Version > 0 && len(d.Recent) == 0 { // a caller that did not read the record must not replace the attempts in it
-		guard.expression += " AND attribute_not_exists(recent)"
+		guard = guard.and(condition{expression: "attribute_not_exists(recent)"})
 	}
 	if attempt == nil {
-		return translate(s.writeNext(ctx, s.nextIf(s.payload.toDeliveryItem(d), d.Version, guard)), op)
+		return s.commit(ctx, op, s.nextIf(s.payload.toDeliveryItem(d), d.Version, guard))
 	}
 	it, moved, fits := s.payload.withAttempt(d, *attempt)
 	delivery := s.nextIf(it, d.Version, guard)
 	if !fits {
-		made := s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{})
-		return translate(s.transact(ctx, delivery, types.TransactWriteItem{Put: made}), op)
+		return s.commit(ctx, op, delivery, s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{}))
 	}
 	for _, a := range moved {
 		if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {
-			return translate(err, op)
+			return fmt.Errorf("%s: %w", op, err)
 		}
 	}
-	return translate(s.writeNext(ctx, delivery), op)
+	return s.commit(ctx, op, delivery)
 }

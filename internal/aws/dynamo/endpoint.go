@@ -15,15 +15,6 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-// Positions of the writes in the transaction of an endpoint.
-const (
-	endpointWrite = iota
-	tenantWrite
-	urlWrite
-	rowWrite
-	uidWrite
-)
-
 // tenantItem counts a tenant's endpoints and changes, and has the limits.
 type tenantItem struct {
 	key
@@ -66,49 +57,30 @@ type uidItem struct {
 // CreateEndpoint writes the endpoint, the tenant, the count of the URL, the row in
 // the tenant's list and the uid in one transaction. An id of another tenant is CodeConflict, too.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
-	op := "create endpoint " + string(e.ID)
 	e.Version = 0
-	endpoint := s.put(toEndpointItem(e), absent())
-	tenant := s.countChange(e, 1)
-	const fits = "attribute_not_exists(closing) AND " +
-		"(attribute_not_exists(endpoints) OR endpoints < limits.endpoints OR (attribute_not_exists(limits.endpoints) AND endpoints < :most))"
-	tenant.ConditionExpression = aws.String(fits)
-	if at := atTenantVersion(tenant, e); at != "" {
-		tenant.ConditionExpression = aws.String(fits + " AND " + at)
-	}
-	tenant.ExpressionAttributeValues[":most"] = number(hook.DefaultEndpoints)
-	tenant.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld // names the limit
-	row := s.put(rowOf(e), condition{})
-	writes := []types.TransactWriteItem{endpointWrite: {Put: endpoint}, tenantWrite: {Update: tenant}, urlWrite: {Update: s.countURL(e.Tenant, e.URL, 1)}, rowWrite: {Put: row}}
+	writes := []write{s.put(toEndpointItem(e), absent()).orElse(hook.Conflict("the endpoint exists already"))}
 	if e.UID != "" {
-		uid := s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent())
-		writes = append(writes, types.TransactWriteItem{Put: uid})
+		writes = append(writes, s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent()).orElse(hook.Conflict("uid "+e.UID+" is taken")))
 	}
-	material := s.writeMaterial(e)
-	writes = append(writes, material...)
-
-	err := s.transact(ctx, writes...)
-	switch {
-	case conditionFailed(err, endpointWrite):
-		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint exists already"))
-	case conditionFailed(err, uidWrite):
-		return fmt.Errorf("%s: %w", op, hook.Conflict("uid "+e.UID+" is taken"))
-	case conditionFailed(err, urlWrite):
-		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
-	case conditionFailed(err, tenantWrite):
+	fits := condition{
+		expression: "attribute_not_exists(closing) AND " +
+			"(attribute_not_exists(endpoints) OR endpoints < limits.endpoints OR (attribute_not_exists(limits.endpoints) AND endpoints < :most))",
+		values: map[string]types.AttributeValue{":most": number(hook.DefaultEndpoints)},
+	}
+	tenant := s.countChange(e, 1, fits.and(atTenantVersion(e))).asking(func(item map[string]types.AttributeValue) error {
 		var stored tenantItem
-		if err := unmarshalRefused(err, tenantWrite, &stored); err != nil {
-			return translate(err, op)
+		switch err := decodeItem(item, &stored); {
+		case err != nil:
+			return err
+		case stored.Closing != "":
+			return hook.TenantClosing(e.Tenant)
+		case e.TenantVersion != nil && *e.TenantVersion != stored.Version:
+			return hook.TenantChanged()
 		}
-		if stored.Closing != "" {
-			return fmt.Errorf("%s: %w", op, hook.TenantClosing(e.Tenant))
-		}
-		if e.TenantVersion != nil && *e.TenantVersion != stored.Version {
-			return fmt.Errorf("%s: %w", op, hook.TenantChanged())
-		}
-		return fmt.Errorf("%s: %w", op, stored.Limits.TooManyEndpoints())
-	}
-	return translate(err, op)
+		return stored.Limits.TooManyEndpoints()
+	})
+	writes = append(writes, s.countURL(e.Tenant, e.URL, 1), tenant, s.put(rowOf(e), condition{}))
+	return s.commit(ctx, "create endpoint "+string(e.ID), append(writes, s.writeMaterial(e)...)...)
 }
 
 // UpdateEndpoint writes the endpoint, its row and the tenant in one transaction. A stored
@@ -119,55 +91,37 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 
 // DisableEndpoint is UpdateEndpoint with the record in the same transaction.
 func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
-	put := s.put(auditItem{auditKey(r), r}, condition{})
-	return s.changeEndpoint(ctx, e, e.URL, types.TransactWriteItem{Put: put})
+	return s.changeEndpoint(ctx, e, e.URL, s.put(auditItem{auditKey(r), r}, condition{}))
 }
 
 // MoveEndpoint writes the endpoint, the tenant and, for another receiver, both
 // counts of URLs in one transaction.
 func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) error {
-	var counts []types.TransactWriteItem
-	if hook.Receiver(e.URL) != hook.Receiver(from) {
-		counts = append(counts,
-			types.TransactWriteItem{Update: s.countURL(e.Tenant, e.URL, 1)},
-			types.TransactWriteItem{Update: s.countURL(e.Tenant, from, -1)},
-		)
+	if hook.Receiver(e.URL) == hook.Receiver(from) {
+		return s.changeEndpoint(ctx, e, from)
 	}
-	return s.changeEndpoint(ctx, e, from, counts...)
+	return s.changeEndpoint(ctx, e, from, s.countURL(e.Tenant, e.URL, 1), s.countURL(e.Tenant, from, -1))
 }
 
 // changeEndpoint writes the endpoint, the tenant and the further items in one
 // transaction. from is the stored URL.
-func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...types.TransactWriteItem) error {
-	op := "update endpoint " + string(e.ID)
-	endpoint := s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from))
-	tenant := s.countChange(e, 0)
-	if at := atTenantVersion(tenant, e); at != "" {
-		tenant.ConditionExpression = &at
+func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...write) error {
+	writes := []write{
+		s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from)).orElse(errEndpointChanged),
+		s.countChange(e, 0, atTenantVersion(e)).orElse(hook.TenantChanged()),
 	}
-	writes := []types.TransactWriteItem{endpointWrite: endpoint, tenantWrite: {Update: tenant}}
-	row := s.nextIf(rowOf(e), e.Version, condition{})
-	material := s.writeMaterial(e)
-	err := s.transact(ctx, slices.Concat(writes, further, []types.TransactWriteItem{row}, material)...)
-	switch {
-	case conditionFailed(err, endpointWrite): // below
-	case conditionFailed(err, tenantWrite):
-		return fmt.Errorf("%s: %w", op, hook.TenantChanged())
-	case conditionFailed(err, urlWrite):
-		return fmt.Errorf("%s: %w", op, hook.TooManyForURL())
-	}
-	return endpointChanged(err, op)
+	row := []write{s.nextIf(rowOf(e), e.Version, condition{})}
+	return s.commit(ctx, "update endpoint "+string(e.ID), slices.Concat(writes, further, row, s.writeMaterial(e))...)
 }
 
 // DeleteEndpoint removes the endpoint, the row in the tenant's list and the uid,
 // and writes the tenant and the count of the URL, in one transaction. A stored uid other than e.UID is CodeConflict, too.
 func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
-	op := "delete endpoint " + string(e.ID)
-	writes := []types.TransactWriteItem{
-		endpointWrite: s.removal(endpointKey(e.ID), unchanged(e, e.URL)),
-		tenantWrite:   {Update: s.countChange(e, -1)},
-		urlWrite:      {Update: s.countURL(e.Tenant, e.URL, -1)},
-		rowWrite:      s.removal(endpointRow(e.Tenant, e.ID), condition{}),
+	writes := []write{
+		s.removal(endpointKey(e.ID), unchanged(e, e.URL)).orElse(errEndpointChanged),
+		s.countChange(e, -1, condition{}),
+		s.countURL(e.Tenant, e.URL, -1),
+		s.removal(endpointRow(e.Tenant, e.ID), condition{}),
 	}
 	if e.UID != "" {
 		writes = append(writes, s.removal(uidKey(e.Tenant, e.UID), condition{}))
@@ -175,67 +129,58 @@ func (s *Store) DeleteEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if e.TLS.On() {
 		writes = append(writes, s.removal(tlsKey(e.ID), condition{}))
 	}
-	return endpointChanged(s.transact(ctx, writes...), op)
+	return s.commit(ctx, "delete endpoint "+string(e.ID), writes...)
 }
+
+var errEndpointChanged = hook.Conflict("the endpoint was changed meanwhile")
 
 // unchanged requires that the stored endpoint has the version, tenant and uid of e, and the URL
 // url. The tenant is checked because the key does not name it. Checking the uid and the URL keeps
 // a uid item from outliving its endpoint, and keeps the counts of URLs right.
 func unchanged(e hook.Endpoint, url string) condition {
-	c := atVersion(e.Version)
-	c.expression += " AND tenant = :tenant AND #url = :url"
-	c.values[":tenant"], c.values[":url"] = text(string(e.Tenant)), text(url)
-	c.names = map[string]string{"#url": "url"}
+	c := atVersion(e.Version).and(condition{
+		expression: "tenant = :tenant AND #url = :url",
+		values:     map[string]types.AttributeValue{":tenant": text(string(e.Tenant)), ":url": text(url)},
+		names:      map[string]string{"#url": "url"},
+	})
 	if e.UID == "" {
-		c.expression += " AND attribute_not_exists(uid)"
-		return c
+		return c.and(condition{expression: "attribute_not_exists(uid)"})
 	}
-	c.expression += " AND uid = :uid"
-	c.values[":uid"] = text(e.UID)
-	return c
+	return c.and(condition{expression: "uid = :uid", values: map[string]types.AttributeValue{":uid": text(e.UID)}})
 }
 
 // countChange returns the write of the tenant for a change of the stored endpoint e. more is added to
 // the number of endpoints: 1, 0 or -1.
-func (s *Store) countChange(e hook.Endpoint, more int64) *types.Update {
+func (s *Store) countChange(e hook.Endpoint, more int64, guard condition) write {
 	digest := -endpointDigest(e.ID, e.Version)
 	if more >= 0 {
 		digest += endpointDigest(e.ID, e.Version+1)
 	}
 	change := changeOf(e.ID, e.Version+1)
-	return s.changeTenant(e.Tenant, ", "+recentSlot(change)+" = :change ADD endpoints :more, digest :digest", condition{},
+	return s.changeTenant(e.Tenant, ", "+recentSlot(change)+" = :change ADD endpoints :more, digest :digest", guard,
 		map[string]types.AttributeValue{":more": number(more), ":digest": number(digest), ":change": text(change)})
 }
 
-// atTenantVersion returns the condition of the tenant's write for the version that the
-// endpoint requires; empty for any.
-func atTenantVersion(tenant *types.Update, e hook.Endpoint) string {
+// atTenantVersion requires the version of the tenant that the endpoint requires.
+func atTenantVersion(e hook.Endpoint) condition {
 	switch {
 	case e.TenantVersion == nil:
-		return ""
+		return condition{}
 	case *e.TenantVersion == 0:
-		return "attribute_not_exists(version)"
+		return condition{expression: "attribute_not_exists(version)"}
 	}
-	tenant.ExpressionAttributeValues[":at"] = number(*e.TenantVersion)
-	return "version = :at"
+	return condition{expression: "version = :at", values: map[string]types.AttributeValue{":at": number(*e.TenantVersion)}}
 }
 
 // countURL returns the write that changes by more, 1 or -1, the number of the tenant's endpoints
 // with the receiver of the URL.
-func (s *Store) countURL(tenant hook.TenantID, url string, more int64) *types.Update {
+func (s *Store) countURL(tenant hook.TenantID, url string, more int64) write {
 	var room condition
 	if more > 0 {
 		room.expression = "attribute_not_exists(endpoints) OR endpoints < :most"
 		room.values = map[string]types.AttributeValue{":most": number(hook.MaxEndpointsPerURL)}
 	}
-	return s.update(urlKey(tenant, url), "ADD endpoints :more", room, map[string]types.AttributeValue{":more": number(more)})
-}
-
-func endpointChanged(err error, op string) error {
-	if conditionFailed(err, endpointWrite) {
-		return fmt.Errorf("%s: %w", op, hook.Conflict("the endpoint was changed meanwhile"))
-	}
-	return translate(err, op)
+	return s.update(urlKey(tenant, url), "ADD endpoints :more", room, map[string]types.AttributeValue{":more": number(more)}).orElse(hook.TooManyForURL())
 }
 
 // TenantVersion reads one item.

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -32,36 +31,30 @@ func (s *Store) BeginErasure(ctx context.Context, e erasure.Erasure) (erasure.Er
 	op := "begin erasure " + string(e.ID)
 	put := s.put(toErasureItem(e), absent())
 	open := condition{expression: "attribute_not_exists(closing)"}
-	mark := s.changeTenant(e.Tenant, ", closing = :closing", open, map[string]types.AttributeValue{":closing": text(string(e.ID))})
-	mark.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	err := s.transact(ctx, types.TransactWriteItem{Update: mark}, types.TransactWriteItem{Put: put})
-	if conditionFailed(err, 0) {
-		var stored tenantItem
-		if err := unmarshalRefused(err, 0, &stored); err != nil {
-			return erasure.Erasure{}, translate(err, op)
-		}
-		return s.Erasure(ctx, e.Tenant, stored.Closing)
+	var marked *tenantItem // by another job
+	mark := s.changeTenant(e.Tenant, ", closing = :closing", open, map[string]types.AttributeValue{":closing": text(string(e.ID))}).
+		asking(func(stored map[string]types.AttributeValue) error {
+			marked = new(tenantItem)
+			return decodeItem(stored, marked)
+		})
+	if err := s.commit(ctx, op, mark, put); err != nil {
+		return erasure.Erasure{}, err
 	}
-	if err != nil {
-		return erasure.Erasure{}, translate(err, op)
+	if marked != nil {
+		return s.Erasure(ctx, e.Tenant, marked.Closing)
 	}
-	err = decodeItem(put.Item, &e) // the times as stored
+	err := decodeItem(put.Put.Item, &e) // the times as stored
 	return e, translate(err, op)
 }
 
 // SaveErasure makes one conditional write.
 func (s *Store) SaveErasure(ctx context.Context, e erasure.Erasure) error {
-	return translate(s.saveNext(ctx, toErasureItem(e), e.Version), "save erasure "+string(e.ID))
+	return s.saveNext(ctx, "save erasure "+string(e.ID), toErasureItem(e), e.Version)
 }
 
 // FinishErasure makes one transaction.
 func (s *Store) FinishErasure(ctx context.Context, e erasure.Erasure) error {
-	op := "finish erasure " + string(e.ID)
 	next := s.next(toErasureItem(e), e.Version)
 	marked := condition{expression: "closing = :closing", values: map[string]types.AttributeValue{":closing": text(string(e.ID))}}
-	err := s.transact(ctx, next, s.removal(dataKeyKey(e.Tenant), condition{}), s.removal(tenantKey(e.Tenant), marked))
-	if err != nil {
-		return translate(fmt.Errorf("remove tenant: %w", err), op)
-	}
-	return nil
+	return s.commit(ctx, "finish erasure "+string(e.ID), next, s.removal(dataKeyKey(e.Tenant), condition{}), s.removal(tenantKey(e.Tenant), marked))
 }

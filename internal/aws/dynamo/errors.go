@@ -3,6 +3,7 @@ package dynamo
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -21,6 +22,9 @@ const (
 	reasonCapacity  = "ProvisionedThroughputExceeded"
 )
 
+// changedMeanwhile is the message of a failed condition without another one.
+const changedMeanwhile = "the record exists already or was changed meanwhile"
+
 // translate returns err as a hook.Error, wrapped with op, the operation. A nil err
 // stays nil.
 func translate(err error, op string) error {
@@ -30,7 +34,7 @@ func translate(err error, op string) error {
 	e := &hook.Error{Code: codeOf(err), Message: "the store did not take the request", Err: err}
 	switch {
 	case e.Code == hook.CodeConflict:
-		e.Message = "the record exists already or was changed meanwhile"
+		e.Message = changedMeanwhile
 	case awserr.Refused(err):
 		e.Message = "the store is missing, disabled or not permitted"
 	case e.Code == hook.CodeUnavailable:
@@ -43,53 +47,38 @@ func translate(err error, op string) error {
 // CodeUnavailable when the same request may succeed later or once somebody restores the
 // table or its permission, CodeInternal in all other cases.
 func codeOf(err error) hook.Code {
-	if _, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+	if _, _, failed := firstRefused(err); failed { // of a transaction, too, because a retry cannot succeed
 		return hook.CodeConflict
-	}
-	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
-		return codeOfReasons(canceled.CancellationReasons)
 	}
 	if _, ok := errors.AsType[*types.TransactionConflictException](err); ok {
 		return hook.CodeUnavailable
 	}
-	if errors.Is(err, errUnprocessed) || awserr.Retryable(err) || awserr.Refused(err) {
+	if interrupted(err) || errors.Is(err, errUnprocessed) || awserr.Retryable(err) || awserr.Refused(err) {
 		return hook.CodeUnavailable
 	}
 	return hook.CodeInternal
 }
 
-// codeOfReasons maps the reasons of a cancelled transaction to a code. A failed
-// condition takes precedence, because a retry cannot succeed.
-func codeOfReasons(reasons []types.CancellationReason) hook.Code {
-	code := hook.CodeInternal
-	for _, reason := range reasons {
-		switch aws.ToString(reason.Code) {
-		case reasonCondition:
-			return hook.CodeConflict
-		case reasonConflict, reasonThrottled, reasonCapacity:
-			code = hook.CodeUnavailable
+// interrupted reports whether another transaction, or a throttle, canceled a transaction.
+func interrupted(err error) bool {
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	return ok && slices.ContainsFunc(canceled.CancellationReasons, func(r types.CancellationReason) bool {
+		return slices.Contains([]string{reasonConflict, reasonThrottled, reasonCapacity}, aws.ToString(r.Code))
+	})
+}
+
+// firstRefused returns the first write, counted from 0, whose condition failed, with the stored item if
+// the write asked for it.
+func firstRefused(err error) (i int, stored map[string]types.AttributeValue, failed bool) {
+	if refused, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return 0, refused.Item, true
+	}
+	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok {
+		for i, reason := range canceled.CancellationReasons {
+			if aws.ToString(reason.Code) == reasonCondition {
+				return i, reason.Item, true
+			}
 		}
 	}
-	return code
-}
-
-// conditionFailed reports whether err cancels a transaction because the condition
-// of write i, counted from 0, failed.
-func conditionFailed(err error, i int) bool {
-	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
-	return ok && i < len(canceled.CancellationReasons) &&
-		aws.ToString(canceled.CancellationReasons[i].Code) == reasonCondition
-}
-
-// unmarshalRefused reads the stored item of write i, counted from 0, of a cancelled
-// transaction into out. The write must ask for the item of a failed condition.
-func unmarshalRefused(err error, i int, out any) error {
-	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
-	if !ok || i >= len(canceled.CancellationReasons) {
-		return fmt.Errorf("read item of write %d: %w", i, err)
-	}
-	if err := decodeItem(canceled.CancellationReasons[i].Item, out); err != nil {
-		return fmt.Errorf("read item of write %d: %w", i, err)
-	}
-	return nil
+	return 0, nil, false
 }

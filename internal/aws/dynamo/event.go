@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -52,9 +51,7 @@ func unused(at time.Time) condition {
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce
 // shows whether an earlier try of the same call made the write.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
-	op := "put event " + string(e.ID)
-	put := s.put(s.payload.toEventItem(e), unused(e.AcceptedAt))
-	return translate(s.write(ctx, put), op)
+	return s.commit(ctx, "put event "+string(e.ID), s.put(s.payload.toEventItem(e), unused(e.AcceptedAt)))
 }
 
 // Event reads one item.
@@ -81,11 +78,7 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	}
 	guard += "))"
 	add := s.update(eventKey(e.ID), "SET targets = list_append(if_not_exists(targets, :none), :added)", condition{expression: guard}, values)
-	err := s.change(ctx, add)
-	if _, failed := errors.AsType[*types.ConditionalCheckFailedException](err); failed {
-		return fmt.Errorf("%s: %w", op, hook.Conflict("the event was changed meanwhile, or takes no further endpoint"))
-	}
-	return translate(err, op)
+	return s.commit(ctx, op, add.orElse(hook.Conflict("the event was changed meanwhile, or takes no further endpoint")))
 }
 
 // EraseEvent makes one conditional update.
@@ -93,5 +86,5 @@ func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
 	same := condition{expression: "accepted_at = :accepted", values: map[string]types.AttributeValue{":accepted": encode(e.AcceptedAt)}}
 	erase := s.update(eventKey(e.ID), "SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding", same,
 		map[string]types.AttributeValue{":at": encode(e.ErasedAt)})
-	return translate(s.change(ctx, erase), "erase event "+string(e.ID))
+	return s.commit(ctx, "erase event "+string(e.ID), erase)
 }

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -82,15 +81,8 @@ func (s *Store) Catalogue(ctx context.Context) (hook.Catalogue, error) {
 	return c, err
 }
 
-// Positions of the writes of a change in its transaction.
-const (
-	eventTypeWrite = iota
-	catalogueWrite
-)
-
 // PutEventType writes the type and the catalogue in one transaction.
 func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) error {
-	op := "put event type " + after.Name
 	after.Version = before.Version + 1
 	next := s.next(eventTypeItem{eventTypeKey(after.Name), after}, before.Version)
 	var room condition
@@ -98,25 +90,17 @@ func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) 
 		room.expression = "attribute_not_exists(#types) OR #types < :most"
 		room.values = map[string]types.AttributeValue{":most": number(hook.MaxTypesPerEnvironment)}
 	}
-	catalogue := s.changeCatalogue(before, after, room)
-	err := s.transact(ctx, []types.TransactWriteItem{eventTypeWrite: next, catalogueWrite: {Update: catalogue}}...)
-	if conditionFailed(err, catalogueWrite) && !conditionFailed(err, eventTypeWrite) {
-		return fmt.Errorf("%s: %w", op, hook.TooManyTypes())
-	}
-	return translate(err, op)
+	return s.commit(ctx, "put event type "+after.Name, next, s.changeCatalogue(before, after, room).orElse(hook.TooManyTypes()))
 }
 
 // DeleteEventType removes the type and writes the catalogue in one transaction.
 func (s *Store) DeleteEventType(ctx context.Context, t hook.EventType) error {
-	return translate(s.transact(ctx, []types.TransactWriteItem{
-		eventTypeWrite: s.removal(eventTypeKey(t.Name), atVersion(t.Version)),
-		catalogueWrite: {Update: s.changeCatalogue(t, hook.EventType{}, condition{})},
-	}...), "delete event type "+t.Name)
+	return s.commit(ctx, "delete event type "+t.Name, s.removal(eventTypeKey(t.Name), atVersion(t.Version)), s.changeCatalogue(t, hook.EventType{}, condition{}))
 }
 
 // changeCatalogue returns the catalogue's write for the change of a type. The condition of
 // the type's write makes before the stored type, so the numbers stay right.
-func (s *Store) changeCatalogue(before, after hook.EventType, guard condition) *types.Update {
+func (s *Store) changeCatalogue(before, after hook.EventType, guard condition) write {
 	change := hook.Catalogue{}.After(before, after)
 	guard.names = map[string]string{"#types": "types"}
 	return s.update(catalogueKey(), "ADD version :one, #types :types, checked :checked", guard, map[string]types.AttributeValue{

@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -104,15 +103,10 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 		change, room.expression = "ADD jobs :job", "attribute_not_exists(jobs) OR size(jobs) < :most"
 		room.values = map[string]types.AttributeValue{":most": number(replay.MaxOpenJobs)}
 	case j.State == replay.JobRunning:
-		return translate(s.saveNext(ctx, toJobItem(j), j.Version), op)
+		return s.saveNext(ctx, op, toJobItem(j), j.Version)
 	}
 	open := s.update(openJobsKey(j.Tenant), change, room, map[string]types.AttributeValue{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}})
-	next := s.next(toJobItem(j), j.Version)
-	err := s.transact(ctx, next, types.TransactWriteItem{Update: open})
-	if conditionFailed(err, 1) && !conditionFailed(err, 0) {
-		return fmt.Errorf("%s: %w", op, replay.ErrOpenJobs())
-	}
-	return translate(err, op)
+	return s.commit(ctx, op, s.next(toJobItem(j), j.Version), open.orElse(replay.ErrOpenJobs()))
 }
 
 // Jobs makes one query. limit is cut to 1 to 100.

@@ -70,7 +70,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))
 	}
 	guard := condition{expression: strings.Join(u.conditions, " AND "), names: u.names}
-	return translate(s.change(ctx, s.update(k, u.expression(), guard, u.values)), op)
+	return s.commit(ctx, op, s.update(k, u.expression(), guard, u.values))
 }
 
 // changeLeases adds the change of the leases. An update cannot add to a map that does

@@ -19,9 +19,7 @@ type linkItem struct {
 
 // PutLink writes one item. An existing id is CodeConflict.
 func (s *Store) PutLink(ctx context.Context, l hook.PortalLink) error {
-	op := "put portal link " + string(l.ID)
-	put := s.put(linkItem{linkKey(l.Tenant, l.ID), l, l.ExpiresAt}, absent())
-	return translate(s.write(ctx, put), op)
+	return s.commit(ctx, "put portal link "+string(l.ID), s.put(linkItem{linkKey(l.Tenant, l.ID), l, l.ExpiresAt}, absent()))
 }
 
 // Link reads one item.
@@ -32,10 +30,9 @@ func (s *Store) Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (
 // OpenLink writes the hash of the key to the link, and the item of the key, in one
 // transaction.
 func (s *Store) OpenLink(ctx context.Context, l hook.PortalLink) error {
-	op := "open portal link " + string(l.ID)
 	put := s.put(toAPIKeyItem(apiKeyKey(l.KeyHash), l.APIKey()), absent())
 	use := s.update(linkKey(l.Tenant, l.ID), "SET #hash = :hash", unopened(), map[string]types.AttributeValue{":hash": text(l.KeyHash)})
-	return translate(s.transact(ctx, types.TransactWriteItem{Update: use}, types.TransactWriteItem{Put: put}), op)
+	return s.commit(ctx, "open portal link "+string(l.ID), use, put)
 }
 
 // unopened requires that the link exists and was not opened.
@@ -47,9 +44,9 @@ func unopened() condition {
 func (s *Store) RemoveLink(ctx context.Context, l hook.PortalLink) error {
 	op := "remove portal link " + string(l.ID)
 	if !l.Opened() {
-		return translate(s.transact(ctx, s.removal(linkKey(l.Tenant, l.ID), unopened())), op)
+		return s.commit(ctx, op, s.removal(linkKey(l.Tenant, l.ID), unopened()))
 	}
 	opened := unopened()
 	opened.expression, opened.values = "#hash = :hash", map[string]types.AttributeValue{":hash": text(l.KeyHash)}
-	return translate(s.transact(ctx, s.removal(linkKey(l.Tenant, l.ID), opened), s.removal(apiKeyKey(l.KeyHash), condition{})), op)
+	return s.commit(ctx, op, s.removal(linkKey(l.Tenant, l.ID), opened), s.removal(apiKeyKey(l.KeyHash), condition{}))
 }

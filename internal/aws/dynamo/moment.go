@@ -99,7 +99,7 @@ func (s *Store) transactGet(ctx context.Context, keys []key) ([]map[string]types
 		gets[i].Get = &types.Get{TableName: s.table, Key: k.attributes()}
 	}
 	out, err := s.db.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: gets})
-	if canceled, ok := errors.AsType[*types.TransactionCanceledException](err); ok && codeOfReasons(canceled.CancellationReasons) == hook.CodeUnavailable {
+	if interrupted(err) {
 		return nil, errTorn
 	}
 	if err != nil {

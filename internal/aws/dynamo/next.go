@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"reflect"
 	"strconv"
@@ -18,16 +17,17 @@ import (
 // version. Version 0 creates the item. Any other version updates all attributes of the struct and
 // keeps the others, so that an older build drops no attribute of a later one. A map inside an
 // item is written as a whole, so a new setting must be an attribute of its own.
-func (s *Store) next(item any, version int64) types.TransactWriteItem {
+func (s *Store) next(item any, version int64) write {
 	return s.nextIf(item, version, asRead(version))
 }
 
 // nextIf is next with the given condition, which must imply that the stored item has the version.
-func (s *Store) nextIf(item any, version int64, guard condition) types.TransactWriteItem {
-	put := s.put(item, guard)
+func (s *Store) nextIf(item any, version int64, guard condition) write {
+	w := s.put(item, guard)
 	if version == 0 {
-		return types.TransactWriteItem{Put: put}
+		return w
 	}
+	put := w.Put
 	update := &types.Update{
 		TableName: s.table, Key: make(map[string]types.AttributeValue), ConditionExpression: put.ConditionExpression,
 		ExpressionAttributeNames: make(map[string]string), ExpressionAttributeValues: make(map[string]types.AttributeValue),
@@ -56,15 +56,7 @@ func (s *Store) nextIf(item any, version int64, guard condition) types.TransactW
 		expression += " REMOVE " + strings.Join(remove, ", ")
 	}
 	update.UpdateExpression = &expression
-	return types.TransactWriteItem{Update: update}
-}
-
-// writeNext makes a single write of next.
-func (s *Store) writeNext(ctx context.Context, w types.TransactWriteItem) error {
-	if w.Put != nil {
-		return s.write(ctx, w.Put)
-	}
-	return s.change(ctx, w.Update)
+	return write{TransactWriteItem: types.TransactWriteItem{Update: update}}
 }
 
 const (
@@ -79,23 +71,20 @@ const (
 // saveNext makes a single write of next. If there is no response, the SDK repeats the request,
 // and its condition fails because of its own write. So each version names its writer, and a
 // repetition that finds its own name has succeeded.
-func (s *Store) saveNext(ctx context.Context, item any, version int64) error {
+func (s *Store) saveNext(ctx context.Context, op string, item any, version int64) error {
 	w := s.next(item, version)
 	slot, own := writerPrefix+strconv.FormatInt((version+1)%writers, 10), hook.NewNonce()[:writerLength]
 	if w.Put != nil {
 		w.Put.Item[slot] = text(own)
-		w.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	} else {
 		set := "SET #fw = :fw, " + strings.TrimPrefix(*w.Update.UpdateExpression, "SET ")
 		w.Update.UpdateExpression = &set
 		w.Update.ExpressionAttributeNames["#fw"], w.Update.ExpressionAttributeValues[":fw"] = slot, text(own)
-		w.Update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	err := s.writeNext(ctx, w)
-	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
-		if stored, ok := failed.Item[slot].(*types.AttributeValueMemberS); ok && stored.Value == own {
+	return s.commit(ctx, op, w.asking(func(stored map[string]types.AttributeValue) error {
+		if writer, ok := stored[slot].(*types.AttributeValueMemberS); ok && writer.Value == own {
 			return nil
 		}
-	}
-	return err
+		return hook.Conflict(changedMeanwhile)
+	}))
 }

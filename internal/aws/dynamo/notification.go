@@ -20,9 +20,7 @@ type notificationItem struct {
 // PutNotification writes one item, keyed by time and notification key. The item
 // expires after 90 days.
 func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
-	op := "put notification of endpoint " + string(n.Endpoint)
-	put := s.put(notificationItem{historyKey(n), n, n.At.Add(historyKept)}, condition{})
-	return translate(s.write(ctx, put), op)
+	return s.commit(ctx, "put notification of endpoint "+string(n.Endpoint), s.put(notificationItem{historyKey(n), n, n.At.Add(historyKept)}, condition{}))
 }
 
 // Notifications makes one query; see newest.

@@ -61,7 +61,7 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 		":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
 		":tenant":  text(string(d.Tenant)),
 	})
-	return translate(s.change(ctx, add), op)
+	return s.commit(ctx, op, add)
 }
 
 // JobOutcomes reads all outcome items of the job. A delivery in several sets

@@ -169,8 +169,8 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			},
 			want: []guard{
 				{Write: "Put", PK: ep, SK: "endpoint", Condition: absent, Values: nil},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: tenantRoom + " AND version = :at", Values: createdAt},
 				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: tenantRoom + " AND version = :at", Values: createdAt},
 				{Write: "Put", PK: tenant, SK: ep, Condition: "", Values: nil},
 			},
 		},
@@ -179,10 +179,10 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			call: func(ctx context.Context, s *dynamo.Store) error { return s.CreateEndpoint(ctx, endpoint("billing")) },
 			want: []guard{
 				{Write: "Put", PK: ep, SK: "endpoint", Condition: absent, Values: nil},
-				{Write: "Update", PK: tenant, SK: "tenant", Condition: tenantRoom, Values: created},
-				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
-				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 				{Write: "Put", PK: tenant, SK: "uid#billing", Condition: absent, Values: nil},
+				{Write: "Update", PK: tenant, SK: url, Condition: room, Values: created10},
+				{Write: "Update", PK: tenant, SK: "tenant", Condition: tenantRoom, Values: created},
+				{Write: "Put", PK: tenant, SK: "endpoint#ep_0123456789abcdef", Condition: "", Values: nil},
 			},
 		},
 		{

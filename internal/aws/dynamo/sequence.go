@@ -42,7 +42,7 @@ func (s *Store) SaveSequence(ctx context.Context, q order.Sequence) error {
 	if !q.LookAt.IsZero() {
 		it.StatePK, it.StateSK = shard(turnList, hook.ShardOf(it.PK, endpointShards)), turnRange(q)
 	}
-	return translate(s.saveNext(ctx, it, q.Version), "save sequence "+q.Key)
+	return s.saveNext(ctx, "save sequence "+q.Key, it, q.Version)
 }
 
 // DueSequences queries the 16 shards, and makes a batch read per 100 sequences. limit is cut to 1 to 1000.
@@ -54,11 +54,7 @@ func (s *Store) DueSequences(ctx context.Context, now time.Time, limit int) ([]o
 
 // PutPlace makes one conditional write.
 func (s *Store) PutPlace(ctx context.Context, id order.ID, p order.Place) error {
-	err := translate(s.write(ctx, s.put(placeItem{placeKey(id, p.Number), p}, absent())), fmt.Sprintf("put place %d of sequence %s", p.Number, id.Key))
-	if hook.CodeOf(err) == hook.CodeConflict {
-		return nil
-	}
-	return err
+	return s.commit(ctx, fmt.Sprintf("put place %d of sequence %s", p.Number, id.Key), s.put(placeItem{placeKey(id, p.Number), p}, absent()).orElse(nil))
 }
 
 // NextPlace makes one query.

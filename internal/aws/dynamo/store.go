@@ -216,60 +216,77 @@ func asRead(version int64) condition {
 	return atVersion(version)
 }
 
-// put returns the write of an item, given as a struct. The zero condition makes
-// the write unconditional.
-func (s *Store) put(item any, c condition) *types.Put {
-	return &types.Put{
-		TableName: s.table, Item: encodeItem(item),
-		ConditionExpression: c.given(), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names,
+// and requires both.
+func (c condition) and(other condition) condition {
+	if c.expression == "" || other.expression == "" {
+		return condition{c.expression + other.expression, merged(c.values, other.values), merged(c.names, other.names)}
 	}
+	return condition{c.expression + " AND " + other.expression, merged(c.values, other.values), merged(c.names, other.names)}
 }
 
-// write makes a single write.
-func (s *Store) write(ctx context.Context, put *types.Put) error {
-	_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                 put.TableName,
-		Item:                      put.Item,
-		ConditionExpression:       put.ConditionExpression,
-		ExpressionAttributeValues: put.ExpressionAttributeValues,
-		ExpressionAttributeNames:  put.ExpressionAttributeNames,
+// merged returns the entries of both maps; nil for none, because DynamoDB refuses empty maps.
+func merged[V any](a, b map[string]V) map[string]V {
+	if len(a)+len(b) == 0 {
+		return nil
+	}
+	all := maps.Clone(a)
+	if all == nil {
+		all = make(map[string]V, len(b))
+	}
+	maps.Copy(all, b)
+	return all
+}
 
-		ReturnValuesOnConditionCheckFailure: put.ReturnValuesOnConditionCheckFailure,
-	})
-	return err
+// write is a write of one item, by itself or in a transaction.
+type write struct {
+	types.TransactWriteItem
+
+	// refused returns the error of a failed condition, in place of CodeConflict. It gets the stored item
+	// if the write asks for it; see asking.
+	refused func(stored map[string]types.AttributeValue) error
+}
+
+// orElse returns the write with the error of a failed condition.
+func (w write) orElse(err error) write {
+	w.refused = func(map[string]types.AttributeValue) error { return err }
+	return w
+}
+
+// asking returns the write with what becomes of a failed condition. The answer then has the stored item.
+func (w write) asking(refused func(stored map[string]types.AttributeValue) error) write {
+	w.refused = refused
+	if w.Put != nil {
+		w.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	if w.Update != nil {
+		w.Update.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	return w
+}
+
+// put returns the write of an item, given as a struct. The zero condition makes
+// the write unconditional.
+func (s *Store) put(item any, c condition) write {
+	return write{TransactWriteItem: types.TransactWriteItem{Put: &types.Put{
+		TableName: s.table, Item: encodeItem(item),
+		ConditionExpression: c.given(), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names,
+	}}}
 }
 
 // update returns the update of an item.
-func (s *Store) update(k key, expression string, c condition, values map[string]types.AttributeValue) *types.Update {
-	all := make(map[string]types.AttributeValue, len(c.values)+len(values))
-	maps.Copy(all, c.values)
-	maps.Copy(all, values)
-	update := &types.Update{TableName: s.table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: c.given()}
-	if len(all) > 0 { // DynamoDB refuses empty maps
-		update.ExpressionAttributeValues = all
-	}
-	if len(c.names) > 0 {
-		update.ExpressionAttributeNames = c.names
-	}
-	return update
+func (s *Store) update(k key, expression string, c condition, values map[string]types.AttributeValue) write {
+	return write{TransactWriteItem: types.TransactWriteItem{Update: &types.Update{
+		TableName: s.table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: c.given(),
+		ExpressionAttributeValues: merged(c.values, values), ExpressionAttributeNames: merged(c.names, nil),
+	}}}
 }
 
-// change makes a single update.
-func (s *Store) change(ctx context.Context, u *types.Update) error {
-	_, err := s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
-		ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
-		ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure,
-	})
-	return err
-}
-
-// removal returns the removal of an item.
-func (s *Store) removal(k key, c condition) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{
+// removal returns the removal of an item, which is only a part of a transaction.
+func (s *Store) removal(k key, c condition) write {
+	return write{TransactWriteItem: types.TransactWriteItem{Delete: &types.Delete{
 		TableName: s.table, Key: k.attributes(),
 		ConditionExpression: c.given(), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names,
-	}}
+	}}}
 }
 
 // exists requires that the item exists.
@@ -284,9 +301,40 @@ func keysFor[T any](all []T, of func(T) key) []key {
 	return keys
 }
 
-// transact makes all writes or none. The SDK adds an idempotency token to each
-// call, so a retry after a lost answer changes nothing and succeeds.
-func (s *Store) transact(ctx context.Context, writes ...types.TransactWriteItem) error {
-	_, err := s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
+// commit makes all writes or none: several in a transaction. If conditions fail, the first one decides
+// about the error. The SDK adds an idempotency token to each transaction, so a retry after a lost answer
+// changes nothing and succeeds.
+func (s *Store) commit(ctx context.Context, op string, writes ...write) error {
+	err := s.request(ctx, writes)
+	if i, stored, failed := firstRefused(err); failed && i < len(writes) && writes[i].refused != nil {
+		err = writes[i].refused(stored)
+		if _, known := errors.AsType[*hook.Error](err); known {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	return translate(err, op)
+}
+
+func (s *Store) request(ctx context.Context, writes []write) (err error) {
+	switch p, u := writes[0].Put, writes[0].Update; {
+	case len(writes) == 1 && p != nil:
+		_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: p.TableName, Item: p.Item, ConditionExpression: p.ConditionExpression,
+			ExpressionAttributeNames: p.ExpressionAttributeNames, ExpressionAttributeValues: p.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: p.ReturnValuesOnConditionCheckFailure,
+		})
+	case len(writes) == 1 && u != nil:
+		_, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: u.TableName, Key: u.Key, UpdateExpression: u.UpdateExpression, ConditionExpression: u.ConditionExpression,
+			ExpressionAttributeNames: u.ExpressionAttributeNames, ExpressionAttributeValues: u.ExpressionAttributeValues,
+			ReturnValuesOnConditionCheckFailure: u.ReturnValuesOnConditionCheckFailure,
+		})
+	default:
+		all := make([]types.TransactWriteItem, len(writes))
+		for i, w := range writes {
+			all[i] = w.TransactWriteItem
+		}
+		_, err = s.db.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: all})
+	}
 	return err
 }

@@ -27,7 +27,7 @@ func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.Te
 // only the version changes again.
 func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
 	set := s.changeTenant(tenant, ", limits = :limits", condition{}, map[string]types.AttributeValue{":limits": encode(l)})
-	return translate(s.change(ctx, set), "set limits of tenant "+string(tenant))
+	return s.commit(ctx, "set limits of tenant "+string(tenant), set)
 }
 
 // maxFirstVersion leaves room for 2^62 changes. Two tenants with one name and a thousand
@@ -40,7 +40,7 @@ const maxFirstVersion = 1 << 62
 //
 // The first version of a tenant is random, because a process may still cache the endpoints of an
 // erased tenant of the same name under a version of that tenant.
-func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, values map[string]types.AttributeValue) *types.Update {
+func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, values map[string]types.AttributeValue) write {
 	values[":list"], values[":tenant"] = text(tenantList), text(string(tenant))
 	values[":first"], values[":one"] = number(rand.Int64N(maxFirstVersion)), number(1) //nolint:gosec // no secret
 	const next = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
@@ -50,7 +50,7 @@ func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, val
 // RegisterTenant makes one update without a condition.
 func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
 	register := s.changeTenant(tenant, "", condition{}, make(map[string]types.AttributeValue))
-	return translate(s.change(ctx, register), "register tenant "+string(tenant))
+	return s.commit(ctx, "register tenant "+string(tenant), register)
 }
 
 // Tenants makes one query and one batch read.
@@ -105,36 +105,34 @@ func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
 func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spend) (time.Duration, error) {
 	op := "spend events of tenant " + string(tenant)
 	now, latest, cost := spend.Now.UnixNano(), spend.Latest.UnixNano(), spend.Cost.Nanoseconds()
-	free, done, err := s.moveFree(ctx, rateKey(tenant, spend.Of), "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
+	free, err := s.moveFree(ctx, op, rateKey(tenant, spend.Of), "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
 		map[string]types.AttributeValue{":now": number(now), ":next": number(now + cost)})
-	if err == nil && !done && free <= latest {
+	if err == nil && 0 < free && free <= latest {
 		// The stored next-free time is after now, and never goes back.
-		free, done, err = s.moveFree(ctx, rateKey(tenant, spend.Of), "SET free_ns = free_ns + :cost", "free_ns <= :latest",
+		free, err = s.moveFree(ctx, op, rateKey(tenant, spend.Of), "SET free_ns = free_ns + :cost", "free_ns <= :latest",
 			map[string]types.AttributeValue{":latest": number(latest), ":cost": number(cost)})
 	}
-	if err != nil || done {
-		return 0, translate(err, op)
+	if err != nil || free == 0 {
+		return 0, err
 	}
 	return time.Duration(free - latest), nil
 }
 
 // moveFree updates the next-free time on a condition. When the condition fails,
 // moveFree returns the stored next-free time in nanoseconds since 1970.
-func (s *Store) moveFree(
-	ctx context.Context, at key, expression, guard string, values map[string]types.AttributeValue,
-) (free int64, done bool, err error) {
-	move := s.update(at, expression, condition{expression: guard}, values)
-	move.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	err = s.change(ctx, move)
-	failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err)
-	if !ok {
-		return 0, err == nil, err
-	}
+func (s *Store) moveFree(ctx context.Context, op string, at key, expression, guard string, values map[string]types.AttributeValue) (free int64, err error) {
 	var stored struct {
 		Free int64 `stored:"free_ns"`
 	}
-	if err = decodeItem(failed.Item, &stored); err == nil && stored.Free == 0 {
-		err = errors.New("the answer has no next-free time")
-	}
-	return stored.Free, false, err
+	move := s.update(at, expression, condition{expression: guard}, values).asking(func(item map[string]types.AttributeValue) error {
+		if err := decodeItem(item, &stored); err != nil {
+			return err
+		}
+		if stored.Free == 0 {
+			return errors.New("the answer has no next-free time")
+		}
+		return nil
+	})
+	err = s.commit(ctx, op, move)
+	return stored.Free, err
 }

@@ -60,7 +60,7 @@ func TestStore_CreateEndpoint_NamesTheLimit(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t, answer{400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","CancellationReasons":[` +
-		`{"Code":"None"},{"Code":"ConditionalCheckFailed","Item":{"endpoints":{"N":"3"},"limits":{"M":{"endpoints":{"N":"3"}}}}}]}`})
+		`{"Code":"None"},{"Code":"None"},{"Code":"ConditionalCheckFailed","Item":{"endpoints":{"N":"3"},"limits":{"M":{"endpoints":{"N":"3"}}}}}]}`})
 	err := store.CreateEndpoint(t.Context(), endpoint(""))
 	e, ok := errors.AsType[*hook.Error](err)
 	if !ok || e.Code != hook.CodeForbidden || e.Message != "the tenant is limited to 3 endpoints (endpoints)" {

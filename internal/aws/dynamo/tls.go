@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -20,15 +18,15 @@ type materialItem struct {
 func tlsKey(id hook.EndpointID) key { return key{endpointPartition(id), tlsSort} }
 
 // writeMaterial returns the writes of the endpoint's material: none without a change.
-func (s *Store) writeMaterial(e hook.Endpoint) []types.TransactWriteItem {
+func (s *Store) writeMaterial(e hook.Endpoint) []write {
 	m := e.TLS.Material
 	if m == nil {
 		return nil
 	}
 	if !e.TLS.On() {
-		return []types.TransactWriteItem{s.removal(tlsKey(e.ID), condition{})}
+		return []write{s.removal(tlsKey(e.ID), condition{})}
 	}
-	return []types.TransactWriteItem{{Put: s.put(materialItem{tlsKey(e.ID), *m, e.Tenant}, condition{})}}
+	return []write{s.put(materialItem{tlsKey(e.ID), *m, e.Tenant}, condition{})}
 }
 
 // TLSMaterial reads one item.
