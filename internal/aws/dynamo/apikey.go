@@ -35,7 +35,7 @@ func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
 // Keys reads all keys in one query per 1 MB. People create keys by hand, so the
 // number is small.
 func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
-	items, err := s.listItems(ctx, apiKeysPartition, apiKeyPrefix)
+	items, err := s.all(ctx, s.sorted(apiKeysPartition, apiKeyPrefix))
 	return readable(ctx, s, items, itself[hook.APIKey]), translate(err, "list keys")
 }
 

@@ -23,7 +23,7 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time,
 	if !since.IsZero() {
 		l.from = timeBound(since)
 	}
-	parked, err := pageThrough(ctx, s, l.sources(""), min(limit, maxRows), s.payload.fromDeliveryItem, l.position)
+	parked, err := pageThrough(ctx, s, s.sources(l, ""), min(limit, maxRows), s.payload.fromDeliveryItem, l.position)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
@@ -41,7 +41,7 @@ func (s *Store) Overdue(ctx context.Context, state hook.State, from, before time
 		return dueRange(d)
 	}
 	name, shards := dueListOf(state)
-	sources := shardQueries(name, shards, "state_sk BETWEEN :value AND :to", timeBound(from), timeBound(before))
+	sources := s.shardQueries(name, shards, between, timeBound(from), timeBound(before))
 	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), s.payload.fromDeliveryItem, position)
 	return overdue, translate(err, "list overdue deliveries")
 }
@@ -76,30 +76,27 @@ func (l list) position(d hook.Delivery) string {
 // position after. The index lists every delivery of the state, except delivered ones that
 // were created when their event was accepted. Their keys begin with that time, so a
 // query of the shard returns them in the order of the list.
-func (l list) sources(after string) []source {
+func (s *Store) sources(l list, after string) []source {
 	from := l.from
 	if after != "" {
 		from = after
 	}
-	query := func(shard int, sort, prefix string) source {
-		return source{query: span(names.PartitionKey, deliveryPartition(l.target.Endpoint, shard), sort, prefix+from, prefix+l.to)}
-	}
+	prefix := indexPrefix(l.state)
 	var all []source
 	for shard := range l.target.Shards {
-		prefix := indexPrefix(l.state)
-		indexed := query(shard, names.ByEndpointRange, prefix)
-		indexed.query.IndexName = aws.String(names.IndexByEndpoint)
-		indexed.position = func(r indexRow) string { return strings.TrimPrefix(r.EndpointSK, prefix) }
-		all = append(all, indexed)
+		partition := deliveryPartition(l.target.Endpoint, shard)
+		all = append(all, source{
+			s.query(names.IndexByEndpoint, partition, between, prefix+from, prefix+l.to),
+			func(r indexRow) string { return strings.TrimPrefix(r.EndpointSK, prefix) },
+		})
 		if l.state != hook.StateDelivered {
 			continue
 		}
-		first := query(shard, names.SortKey, deliveryPrefix)
-		first.query.FilterExpression = aws.String("#state = :state AND attribute_not_exists(endpoint_sk)")
-		first.query.ExpressionAttributeNames = map[string]string{"#state": "state"} // a reserved word
-		first.query.ExpressionAttributeValues[":state"] = text(word(l.state))
-		first.position = func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }
-		all = append(all, first)
+		first := s.query("", partition, between, deliveryPrefix+from, deliveryPrefix+l.to)
+		first.FilterExpression = aws.String("#state = :state AND attribute_not_exists(endpoint_sk)")
+		first.ExpressionAttributeNames = map[string]string{"#state": "state"} // a reserved word
+		first.ExpressionAttributeValues[":state"] = encode(l.state)
+		all = append(all, source{first, func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }})
 	}
 	return all
 }
@@ -113,7 +110,7 @@ func (s *Store) pageOf(ctx context.Context, l list, after string, limit int) (pa
 		return nil, "", nil
 	}
 	limit = min(max(limit, 1), maxPage)
-	m := s.newMerge(l.sources(after))
+	m := s.newMerge(s.sources(l, after))
 	m.after = after
 	size := limit + 1
 	if after != "" {

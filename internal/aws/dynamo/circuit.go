@@ -65,7 +65,7 @@ func (s *Store) dueChecks(
 	ctx context.Context, list string, now time.Time, limit int, position func(admission.Record) string,
 ) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
-	due, err := pageThrough(ctx, s, shardQueries(list, endpointShards, "state_sk < :value", later), limit, itself[admission.Record], position)
+	due, err := pageThrough(ctx, s, s.shardQueries(list, endpointShards, below, later), limit, itself[admission.Record], position)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -79,7 +79,7 @@ func (s *Store) dueChecks(
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]admission.Record, error) {
-	records, err := pageThrough(ctx, s, shardQueries(circuitList, endpointShards, ""), min(limit, maxRows), itself[admission.Record], circuitRange)
+	records, err := pageThrough(ctx, s, s.shardQueries(circuitList, endpointShards, ""), min(limit, maxRows), itself[admission.Record], circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 

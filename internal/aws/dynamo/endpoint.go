@@ -6,13 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 )
 
 // tenantItem counts a tenant's endpoints and changes, and has the limits.
@@ -237,30 +234,13 @@ func (s *Store) Endpoints(ctx context.Context, tenant hook.TenantID) ([]hook.End
 	return s.EndpointsOf(ctx, tenant, ids)
 }
 
-// EndpointIDs reads rows of the tenant's list, with one query per 1 MB of rows.
+// EndpointIDs reads the keys of rows of the tenant's list, with one query per 1 MB of rows.
 func (s *Store) EndpointIDs(ctx context.Context, tenant hook.TenantID, after hook.EndpointID, limit int) (ids []hook.EndpointID, err error) {
-	query := s.sorted(tenantPartition(tenant), endpointPrefix)
-	query.ProjectionExpression = aws.String(names.SortKey)
-	if after != "" { // a start key without an item is valid
-		query.ExclusiveStartKey = endpointRow(tenant, after).attributes()
+	rows, _, err := s.keysAfter(ctx, tenantPartition(tenant), endpointPrefix, string(after), limit)
+	for _, row := range rows {
+		ids = append(ids, hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
 	}
-	if limit > 0 {
-		query.Limit = aws.Int32(int32(min(limit, maxRows)))
-	}
-	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages() && (limit == 0 || len(ids) < limit); {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, translate(err, "list endpoints of tenant "+string(tenant))
-		}
-		for _, row := range page.Items {
-			sk, _ := row[names.SortKey].(*types.AttributeValueMemberS) // the type of the key
-			ids = append(ids, hook.EndpointID(strings.TrimPrefix(sk.Value, endpointPrefix)))
-		}
-	}
-	if limit > 0 {
-		ids = ids[:min(limit, len(ids))]
-	}
-	return ids, nil
+	return ids, translate(err, "list endpoints of tenant "+string(tenant))
 }
 
 // EndpointsOf makes one batch read per 100 endpoints.

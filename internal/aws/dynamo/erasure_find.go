@@ -112,7 +112,7 @@ func (s *Store) findListed(ctx context.Context, tenant hook.TenantID, cursor str
 		if err != nil {
 			return erasure.Part{}, err
 		}
-		shares, err := s.keysIn(ctx, sharesKey(tenant).PK, 0)
+		shares, _, err := s.keysAfter(ctx, sharesKey(tenant).PK, "", "", 0)
 		if err != nil {
 			return erasure.Part{}, err
 		}
@@ -144,7 +144,7 @@ func (s *Store) findTenantItems(ctx context.Context, tenant hook.TenantID, curso
 			continue
 		}
 		if id, ok := strings.CutPrefix(item.SK, jobPrefix); ok {
-			outcomes, err := s.keysIn(ctx, jobPartition(hook.JobID(id)), 0)
+			outcomes, _, err := s.keysAfter(ctx, jobPartition(hook.JobID(id)), "", "", 0)
 			if err != nil {
 				return erasure.Part{}, err
 			}
@@ -171,7 +171,7 @@ func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last str
 	part := erasure.Part{Next: "e" + string(id)}
 	var events []key
 	for _, partition := range partitions {
-		items, err := s.keysIn(ctx, partition, foundItems-len(part.Records))
+		items, _, err := s.keysAfter(ctx, partition, "", "", foundItems-len(part.Records))
 		if err != nil {
 			return erasure.Part{}, err
 		}
@@ -217,40 +217,34 @@ func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []k
 	return found, err
 }
 
-// keysIn returns the keys of the items of a partition, at most limit; 0: all.
-func (s *Store) keysIn(ctx context.Context, partition string, limit int) (found []key, err error) {
-	for last := ""; ; {
-		page, next, err := s.keysAfter(ctx, partition, "", last, limit)
-		if err != nil {
-			return nil, err
-		}
-		if found = append(found, page...); next == "" || limit > 0 {
-			return found, nil
-		}
-		last = next
-	}
-}
-
-// keysAfter makes one query for the keys of a partition with the prefix of the sort key, after
-// the sort key prefix+after. limit 0 is a page of 1 MB. next is the after of the next page.
+// keysAfter returns the keys of a partition with the prefix of the sort key, after the sort key
+// prefix+after, at most limit; 0: all. It makes one query per 1 MB of items. next is the after of the
+// keys that follow; empty for none.
 func (s *Store) keysAfter(ctx context.Context, partition, prefix, after string, limit int) (found []key, next string, err error) {
 	query := s.sorted(partition, prefix)
 	query.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
 	if limit > 0 {
-		query.Limit = aws.Int32(int32(limit)) //nolint:gosec // a small constant
+		query.Limit = aws.Int32(int32(min(limit, maxRows)))
 	}
 	if after != "" { // a start key without an item is valid
 		query.ExclusiveStartKey = key{partition, prefix + after}.attributes()
 	}
-	out, err := s.db.Query(ctx, query)
-	if err != nil {
-		return nil, "", err
-	}
-	if found, err = decodeItems[key](out.Items); err != nil {
-		return nil, "", err
-	}
-	if len(out.LastEvaluatedKey) > 0 {
-		next = strings.TrimPrefix(found[len(found)-1].SK, prefix)
+	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		keys, err := decodeItems[key](page.Items)
+		if err != nil {
+			return nil, "", err
+		}
+		if found = append(found, keys...); limit > 0 && len(found) >= limit {
+			if len(found) > limit || pages.HasMorePages() {
+				found = found[:limit]
+				next = strings.TrimPrefix(found[limit-1].SK, prefix)
+			}
+			break
+		}
 	}
 	return found, next, nil
 }

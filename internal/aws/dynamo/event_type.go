@@ -3,7 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/ingest"
@@ -61,15 +60,11 @@ func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.Ty
 func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (page []hook.EventType, more bool, err error) {
 	const op = "list event types"
 	query := s.sorted(eventTypesPartition, eventTypePrefix)
-	query.Limit = aws.Int32(int32(min(max(limit, 1), maxPage)))
 	if after != "" { // a start key without an item is valid
 		query.ExclusiveStartKey = eventTypeKey(after).attributes()
 	}
-	out, err := s.db.Query(ctx, query)
-	if err != nil {
-		return nil, false, translate(err, op)
-	}
-	return readable(ctx, s, out.Items, itself[hook.EventType]), len(out.LastEvaluatedKey) > 0, nil
+	items, more, err := s.page(ctx, query, min(max(limit, 1), maxPage))
+	return readable(ctx, s, items, itself[hook.EventType]), more, translate(err, op)
 }
 
 // Catalogue reads one item.

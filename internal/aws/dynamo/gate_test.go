@@ -256,7 +256,7 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 			// After a move, the index still lists a at both positions. Now b is due later, and c
 			// is gone.
 			return answer{body: `{"Responses":{"table":[` + item(b, "1767323099999") + `,` + item(a, "1767323045678") + `]}}`}
-		case r.body.at("ExpressionAttributeValues", ":shard", "S") == "circuit#03":
+		case r.body.at("ExpressionAttributeValues", ":pk", "S") == "circuit#03":
 			return answer{body: `{"Items":[{` + keys(a, "2026-01-02T03:04:05.677Z") + `},{` + keys(b, "2026-01-02T03:04:05.677Z") + `},{` +
 				keys(a, "2026-01-02T03:04:05.678Z") + `},{` + keys(c, "2026-01-02T03:04:05.678Z") + `}]}`}
 		}
@@ -272,7 +272,7 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 	}
 	wantShards(t, sent[:16], body{
 		"TableName": "table", "IndexName": "by_state", "Limit": 10.0,
-		"KeyConditionExpression": "state_pk = :shard AND state_sk < :value",
+		"KeyConditionExpression": "state_pk = :pk AND state_sk < :from",
 	}, "circuit", s("2026-01-02T03:04:05.679Z"))
 	read, _ := sent[16].body.at("RequestItems", "table", "Keys").([]any)
 	if len(read) != 3 || sent[16].body.at("RequestItems", "table", "ConsistentRead") != true {

@@ -111,15 +111,11 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 
 // Jobs makes one query. limit is cut to 1 to 100.
 func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]replay.Job, error) {
-	op := "list replays of tenant " + string(tenant)
 	query := s.sorted(tenantPartition(tenant), jobPrefix)
-	query.ScanIndexForward, query.Limit = aws.Bool(false), aws.Int32(int32(min(max(limit, 1), maxJobs)))
+	query.ScanIndexForward = aws.Bool(false)
 	if before != "" {
 		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // a start key without an item is valid
 	}
-	out, err := s.db.Query(ctx, query)
-	if err != nil {
-		return nil, translate(err, op)
-	}
-	return readable(ctx, s, out.Items, fromJobItem), nil
+	items, _, err := s.page(ctx, query, min(max(limit, 1), maxJobs))
+	return readable(ctx, s, items, fromJobItem), translate(err, "list replays of tenant "+string(tenant))
 }

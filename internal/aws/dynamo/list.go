@@ -18,11 +18,11 @@ import (
 // index by_endpoint for one state.
 func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) (rows []status.Row, more bool, err error) {
 	op := "list deliveries of endpoint " + string(part.Endpoint)
-	q := spanQuery{hash: names.PartitionKey, key: deliveryPartition(part.Endpoint, part.Shard), sort: names.SortKey, prefix: deliveryPrefix}
+	index, prefix := "", deliveryPrefix
 	if part.State != 0 {
-		q.index, q.sort, q.prefix = names.IndexByEndpoint, names.ByEndpointRange, indexPrefix(part.State)
+		index, prefix = names.IndexByEndpoint, indexPrefix(part.State)
 	}
-	items, more, err := s.look(ctx, q, span, look)
+	items, more, err := s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look)
 	if err != nil {
 		return nil, false, translate(err, op)
 	}
@@ -63,8 +63,7 @@ func (s *Store) UntargetedRows(
 	ctx context.Context, tenant hook.TenantID, n int, span status.Span, look int,
 ) (rows []status.Row, more bool, err error) {
 	op := "list events without a target of tenant " + string(tenant)
-	q := spanQuery{index: names.IndexByState, hash: names.ByStateHash, key: shard(untargetedList(tenant), n), sort: names.ByStateRange}
-	items, more, err := s.look(ctx, q, span, look)
+	items, more, err := s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look)
 	if err != nil {
 		return nil, false, translate(err, op)
 	}
@@ -82,33 +81,18 @@ func (s *Store) UntargetedRows(
 	return rows, more, nil
 }
 
-// spanQuery names the rows of one hash key, with positions after the prefix of the
-// range key.
-type spanQuery struct {
-	index     string // empty: the table
-	hash, key string
-	sort      string
-	prefix    string
-}
-
-// look makes one query for at most limit rows in the span, newest first.
+// look makes one query for at most limit rows in the span, newest first. Their positions follow the prefix
+// of the sort key.
 func (s *Store) look(
-	ctx context.Context, q spanQuery, within status.Span, limit int,
+	ctx context.Context, index, partition, prefix string, within status.Span, limit int,
 ) (items []map[string]types.AttributeValue, more bool, err error) {
 	from, to := spanBounds(within)
 	if from >= to { // DynamoDB rejects a lower bound above the upper bound
 		return nil, false, nil
 	}
-	query := span(q.hash, q.key, q.sort, q.prefix+from, q.prefix+to)
-	query.TableName, query.ScanIndexForward, query.Limit = s.table, aws.Bool(false), aws.Int32(int32(min(max(limit, 1), maxRows)))
-	if q.index != "" {
-		query.IndexName = &q.index
-	}
-	out, err := s.db.Query(ctx, query)
-	if err != nil {
-		return nil, false, err
-	}
-	return out.Items, len(out.LastEvaluatedKey) > 0, nil
+	query := s.query(index, partition, between, prefix+from, prefix+to)
+	query.ScanIndexForward = aws.Bool(false)
+	return s.page(ctx, query, min(max(limit, 1), maxRows))
 }
 
 // spanBounds returns the bounds of positions in the span. A time alone is before all

@@ -37,7 +37,6 @@ type rows struct {
 func (s *Store) newMerge(sources []source) *merge {
 	m := &merge{s: s}
 	for _, source := range sources {
-		source.query.TableName = s.table
 		m.sources = append(m.sources, &rows{source: source, more: true})
 	}
 	return m

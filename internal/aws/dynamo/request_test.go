@@ -492,7 +492,7 @@ func TestStore_Endpoints_ReadsTheListAndThenTheEndpoints(t *testing.T) {
 	if len(sent) != 4 || sent[0].op != "Query" || sent[0].body.at("ConsistentRead") != true {
 		t.Fatalf("Endpoints() sent %v; want a consistent query and three batch reads", sent)
 	}
-	wantValues := map[string]any{":pk": s("tenant#acme"), ":sk": s("endpoint#")}
+	wantValues := map[string]any{":pk": s("tenant#acme"), ":from": s("endpoint#")}
 	if diff := cmp.Diff(wantValues, sent[0].body.at("ExpressionAttributeValues")); diff != "" {
 		t.Errorf("query of the list (-want +got):\n%s", diff)
 	}

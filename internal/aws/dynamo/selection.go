@@ -43,8 +43,7 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 		return 0, nil
 	}
 	count := 0
-	for _, source := range l.sources("") {
-		source.query.TableName = s.table
+	for _, source := range s.sources(l, "") {
 		source.query.Select = types.SelectCount
 		for pages := dynamodb.NewQueryPaginator(s.db, source.query); pages.HasMorePages(); {
 			out, err := pages.NextPage(ctx)
@@ -64,23 +63,21 @@ func (s *Store) Oldest(ctx context.Context, selection replay.Selection) (rows []
 	if l.empty() {
 		return nil, false, nil
 	}
-	sources := l.sources("")
-	pages := make([]*dynamodb.QueryOutput, len(sources))
+	sources, limit := s.sources(l, ""), min(max(selection.Limit, 1), maxPage)
+	pages := make([][]map[string]types.AttributeValue, len(sources))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(maxShardQueries)
 	for i, source := range sources {
-		source.query.TableName, source.query.Limit = s.table, aws.Int32(int32(min(max(selection.Limit, 1), maxPage))+1)
 		group.Go(func() (err error) {
-			pages[i], err = s.db.Query(groupCtx, source.query)
+			pages[i], _, err = s.page(groupCtx, source.query, limit+1)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, false, translate(err, op)
 	}
-	for i, page := range pages {
-		items := page.Items
-		if limit := int(*sources[i].query.Limit) - 1; len(items) > limit {
+	for _, items := range pages {
+		if len(items) > limit {
 			items, more = items[:limit], true
 		}
 		for _, item := range items {
@@ -104,17 +101,17 @@ func (s *Store) Newest(ctx context.Context, selection replay.Selection) (time.Ti
 		return time.Time{}, nil
 	}
 	newest := "" // positions have the order of times
-	for _, source := range l.sources("") {
-		source.query.TableName, source.query.ScanIndexForward, source.query.Limit = s.table, aws.Bool(false), aws.Int32(1)
-		out, err := s.db.Query(ctx, source.query)
+	for _, source := range s.sources(l, "") {
+		source.query.ScanIndexForward = aws.Bool(false)
+		items, _, err := s.page(ctx, source.query, 1)
 		if err != nil {
 			return time.Time{}, translate(err, op)
 		}
-		for _, item := range out.Items {
-			var row indexRow
-			if err := decodeItem(item, &row); err != nil {
-				return time.Time{}, translate(err, op)
-			}
+		rows, err := decodeItems[indexRow](items)
+		if err != nil {
+			return time.Time{}, translate(err, op)
+		}
+		for _, row := range rows {
 			newest = max(newest, source.position(row))
 		}
 	}
@@ -139,7 +136,7 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 	if from >= to {
 		return nil, "", nil
 	}
-	m := s.newMerge(eventSources(sel, from, to))
+	m := s.newMerge(s.eventSources(sel, from, to))
 	m.after = sel.After
 	limit := min(max(sel.Limit, 1), maxPage)
 	var last string
@@ -168,18 +165,13 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 }
 
 // eventSources returns the queries of the source, in the order of positions.
-func eventSources(sel replay.EventSelection, from, to string) []source {
-	var all []source
+func (s *Store) eventSources(sel replay.EventSelection, from, to string) []source {
 	if sel.Source.Endpoint == "" {
-		for n := range hook.UntargetedShards {
-			q := span(names.ByStateHash, shard(untargetedList(sel.Tenant), n), names.ByStateRange, from, to)
-			q.IndexName = aws.String(names.IndexByState)
-			all = append(all, source{query: q, position: func(r indexRow) string { return r.StateSK }})
-		}
-		return all
+		return s.shardQueries(untargetedList(sel.Tenant), hook.UntargetedShards, between, from, to)
 	}
+	var all []source
 	for n := range sel.Source.Shards {
-		q := span(names.PartitionKey, deliveryPartition(sel.Source.Endpoint, n), names.SortKey, deliveryPrefix+from, deliveryPrefix+to)
+		q := s.query("", deliveryPartition(sel.Source.Endpoint, n), between, deliveryPrefix+from, deliveryPrefix+to)
 		q.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
 		all = append(all, source{query: q, position: func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }})
 	}

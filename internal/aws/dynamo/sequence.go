@@ -5,10 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/order"
 )
 
@@ -47,7 +44,7 @@ func (s *Store) SaveSequence(ctx context.Context, q order.Sequence) error {
 
 // DueSequences queries the 16 shards, and makes a batch read per 100 sequences. limit is cut to 1 to 1000.
 func (s *Store) DueSequences(ctx context.Context, now time.Time, limit int) ([]order.Sequence, error) {
-	sources := shardQueries(turnList, endpointShards, "state_sk < :value", timeBound(now.Add(time.Millisecond)))
+	sources := s.shardQueries(turnList, endpointShards, below, timeBound(now.Add(time.Millisecond)))
 	due, err := pageThrough(ctx, s, sources, min(limit, maxRows), itself[order.Sequence], turnRange)
 	return due, translate(err, "list due sequences")
 }
@@ -59,13 +56,11 @@ func (s *Store) PutPlace(ctx context.Context, id order.ID, p order.Place) error 
 
 // NextPlace makes one query.
 func (s *Store) NextPlace(ctx context.Context, id order.ID, from, to int64) (*order.Place, error) {
-	query := span(names.PartitionKey, sequenceKey(id).PK, names.SortKey, placeKey(id, from).SK, placeKey(id, to).SK)
-	query.TableName, query.ConsistentRead, query.Limit = s.table, aws.Bool(true), aws.Int32(1)
-	out, err := s.db.Query(ctx, query)
-	if err != nil || len(out.Items) == 0 {
+	items, _, err := s.page(ctx, s.consistent(sequenceKey(id).PK, between, placeKey(id, from).SK, placeKey(id, to).SK), 1)
+	if err != nil || len(items) == 0 {
 		return nil, translate(err, "find the next place of sequence "+id.Key)
 	}
 	var p order.Place
-	err = decodeItem(out.Items[0], &p)
+	err = decodeItem(items[0], &p)
 	return &p, translate(err, "read the next place of sequence "+id.Key)
 }

@@ -3,10 +3,6 @@ package dynamo
 import (
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/names"
 )
 
@@ -30,26 +26,11 @@ const maxShardQueries = 8
 // shard returns the hash key of a shard.
 func shard(list string, n int) string { return fmt.Sprintf("%s#%02d", list, n) }
 
-// shardQueries returns a query of the index by_state for each shard of the list.
-// where is the condition on the range key, or empty for all rows; bounds are the values of :value
-// and :to in the condition.
-func shardQueries(list string, shards int, where string, bounds ...string) []source {
+// shardQueries returns a query of the index by_state for each shard of the list; see Store.query.
+func (s *Store) shardQueries(list string, shards int, where string, bounds ...string) []source {
 	sources := make([]source, shards)
 	for n := range sources {
-		condition := "state_pk = :shard"
-		values := map[string]types.AttributeValue{":shard": text(shard(list, n))}
-		if where != "" {
-			condition += " AND " + where
-		}
-		for i, bound := range bounds {
-			values[[]string{":value", ":to"}[i]] = text(bound)
-		}
-		sources[n] = source{
-			query: &dynamodb.QueryInput{
-				IndexName: aws.String(names.IndexByState), KeyConditionExpression: &condition, ExpressionAttributeValues: values,
-			},
-			position: func(r indexRow) string { return r.StateSK },
-		}
+		sources[n] = source{s.query(names.IndexByState, shard(list, n), where, bounds...), func(r indexRow) string { return r.StateSK }}
 	}
 	return sources
 }

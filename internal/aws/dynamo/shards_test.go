@@ -23,7 +23,7 @@ func wantShards(t *testing.T, sent []request, query body, list string, value any
 
 	var want []request
 	for n := range 16 {
-		q := body{"ExpressionAttributeValues": map[string]any{":shard": s(fmt.Sprintf("%s#%02d", list, n)), ":value": value}}
+		q := body{"ExpressionAttributeValues": map[string]any{":pk": s(fmt.Sprintf("%s#%02d", list, n)), ":from": value}}
 		for name, v := range query {
 			q[name] = v
 		}
@@ -37,7 +37,7 @@ func wantShards(t *testing.T, sent []request, query body, list string, value any
 
 // shardAsked returns the hash key of a query.
 func shardAsked(r request) string {
-	asked, _ := r.body.at("ExpressionAttributeValues", ":shard", "S").(string)
+	asked, _ := r.body.at("ExpressionAttributeValues", ":pk", "S").(string)
 	return asked
 }
 
@@ -94,10 +94,10 @@ func (x *shards) reply(r request) answer {
 	after, _ := r.body.at("ExclusiveStartKey", "state_sk", "S").(string)
 	limit, _ := r.body.at("Limit").(float64)
 	condition, _ := r.body.at("KeyConditionExpression").(string)
-	value, _ := r.body.at("ExpressionAttributeValues", ":value", "S").(string)
+	value, _ := r.body.at("ExpressionAttributeValues", ":from", "S").(string)
 	out := make(map[string]any)
 	for _, row := range x.rows[shardAsked(r)] {
-		if row <= after || strings.HasSuffix(condition, "> :value") && row <= value || strings.HasSuffix(condition, "< :value") && row >= value {
+		if row <= after || strings.HasSuffix(condition, "> :from") && row <= value || strings.HasSuffix(condition, "< :from") && row >= value {
 			continue
 		}
 		_, id, _ := strings.Cut(row, "#")
@@ -334,7 +334,7 @@ func TestStore_IdleTick_Makes16QueriesAList(t *testing.T) {
 	}
 	wantShards(t, w.sent(), body{
 		"TableName": "table", "IndexName": "by_state", "Limit": 41.0,
-		"KeyConditionExpression": "state_pk = :shard AND state_sk < :value",
+		"KeyConditionExpression": "state_pk = :pk AND state_sk < :from",
 	}, "circuit", s("2026-01-02T03:04:05.679Z"))
 	if most := w.most.Load(); most != atOnce {
 		t.Errorf("DueCircuits() made %d queries at the same time; want %d", most, atOnce)

@@ -8,12 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -322,29 +320,25 @@ func digits(text string) (n int, ok bool) {
 func (s *Store) Hours(ctx context.Context, endpoint hook.EndpointID, since time.Time) ([]stats.Hour, error) {
 	op := "read hours of endpoint " + string(endpoint)
 	first := statsKey(endpoint, since.Add(time.Hour-1)) // the first hour at or after since
-	query := span(names.PartitionKey, first.PK, names.SortKey, first.SK, statsPrefix+"~")
-	query.TableName, query.ConsistentRead = s.table, aws.Bool(true)
+	items, err := s.all(ctx, s.consistent(first.PK, between, first.SK, statsPrefix+"~"))
+	if err != nil {
+		return nil, translate(err, op)
+	}
 	var hours []stats.Hour
-	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
-		page, err := pages.NextPage(ctx)
+	for _, item := range items {
+		it, err := hourOf(item)
 		if err != nil {
 			return nil, translate(err, op)
 		}
-		for _, item := range page.Items {
-			it, err := hourOf(item)
-			if err != nil {
-				return nil, translate(err, op)
-			}
-			var at key
-			if err := decodeItem(item, &at); err != nil {
-				return nil, translate(err, op)
-			}
-			start, err := time.Parse(statsHour, strings.TrimPrefix(at.SK, statsPrefix))
-			if err != nil {
-				return nil, translate(err, op)
-			}
-			hours = append(hours, stats.Hour{Start: start, FailedAt: fromMillis(int64(it.of(failedAtKey))), Counts: it.counts()})
+		var at key
+		if err := decodeItem(item, &at); err != nil {
+			return nil, translate(err, op)
 		}
+		start, err := time.Parse(statsHour, strings.TrimPrefix(at.SK, statsPrefix))
+		if err != nil {
+			return nil, translate(err, op)
+		}
+		hours = append(hours, stats.Hour{Start: start, FailedAt: fromMillis(int64(it.of(failedAtKey))), Counts: it.counts()})
 	}
 	return hours, nil
 }
@@ -358,7 +352,7 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitChec
 	if after.Endpoint != "" {
 		begin = activeRange(after.Tenant, after.Endpoint) + begin
 	}
-	list := s.newMerge(shardQueries(activeList(at), endpointShards, "state_sk > :value", begin))
+	list := s.newMerge(s.shardQueries(activeList(at), endpointShards, above, begin))
 	active := make([]hook.CircuitCheck, 0, limit)
 	for size := firstPage(limit, endpointShards); len(active) < limit && list.more(); size = limit {
 		rows, err := list.next(ctx, limit-len(active), size)

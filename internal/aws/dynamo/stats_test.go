@@ -273,7 +273,7 @@ func TestStore_Active_QueriesTheIndexAfterTheGivenEndpoint(t *testing.T) {
 
 			w, store := newWire(t)
 			w.reply = func(r request) answer {
-				if r.body.at("ExpressionAttributeValues", ":shard", "S") == "active#2026-01-02T03#15" {
+				if r.body.at("ExpressionAttributeValues", ":pk", "S") == "active#2026-01-02T03#15" {
 					return answer{body: `{"Items":[{"state_sk":{"S":"a.b#ep_0123456789abcdef"}}]}`}
 				}
 				return answer{body: `{"Items":[]}`}
@@ -284,7 +284,7 @@ func TestStore_Active_QueriesTheIndexAfterTheGivenEndpoint(t *testing.T) {
 			}
 			wantShards(t, w.sent(), body{
 				"TableName": "table", "IndexName": "by_state", "Limit": tt.want,
-				"KeyConditionExpression": "state_pk = :shard AND state_sk > :value",
+				"KeyConditionExpression": "state_pk = :pk AND state_sk > :from",
 			}, "active#2026-01-02T03", s(tt.from))
 		})
 	}

@@ -94,7 +94,7 @@ func (s *Store) getItem(ctx context.Context, k key, what, id string, attributes 
 
 // listRecords reads all records of a partition with the sort key prefix, in the order of the sort key.
 func listRecords[T any](ctx context.Context, s *Store, partition, prefix, op string) ([]T, error) {
-	items, err := s.listItems(ctx, partition, prefix)
+	items, err := s.all(ctx, s.sorted(partition, prefix))
 	if err != nil {
 		return nil, translate(err, op)
 	}
@@ -102,10 +102,9 @@ func listRecords[T any](ctx context.Context, s *Store, partition, prefix, op str
 	return records, translate(err, op)
 }
 
-// listItems reads all items of a partition with the sort key prefix, in the order of
-// the sort key.
-func (s *Store) listItems(ctx context.Context, partition, prefix string) (items []map[string]types.AttributeValue, err error) {
-	for pages := dynamodb.NewQueryPaginator(s.db, s.sorted(partition, prefix)); pages.HasMorePages(); {
+// all returns the items of all pages of the query.
+func (s *Store) all(ctx context.Context, query *dynamodb.QueryInput) (items []map[string]types.AttributeValue, err error) {
+	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
@@ -115,28 +114,62 @@ func (s *Store) listItems(ctx context.Context, partition, prefix string) (items 
 	return items, nil
 }
 
-// sorted returns a consistent query of the items of a partition with the sort key prefix.
-func (s *Store) sorted(partition, prefix string) *dynamodb.QueryInput {
-	query := &dynamodb.QueryInput{
-		TableName: s.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("pk = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)},
+// page makes one query for at most limit items.
+func (s *Store) page(ctx context.Context, query *dynamodb.QueryInput, limit int) (items []map[string]types.AttributeValue, more bool, err error) {
+	query.Limit = aws.Int32(int32(limit)) //nolint:gosec // at most maxRows
+	out, err := s.db.Query(ctx, query)
+	if err != nil {
+		return nil, false, err
 	}
-	if prefix != "" {
-		*query.KeyConditionExpression += " AND begins_with(sk, :sk)"
-		query.ExpressionAttributeValues[":sk"] = text(prefix)
+	return out.Items, len(out.LastEvaluatedKey) > 0, nil
+}
+
+// Conditions of a query on the sort key.
+const (
+	begins  = "begins_with(%s, :from)"
+	between = "%s BETWEEN :from AND :to" // both included
+	above   = "%s > :from"
+	below   = "%s < :from"
+)
+
+// query returns a query of a partition of the index, or of the table if index is empty. where is a
+// condition on the sort key with its bounds; empty for all items.
+func (s *Store) query(index, partition, where string, bounds ...string) *dynamodb.QueryInput {
+	query := &dynamodb.QueryInput{TableName: s.table, ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)}}
+	hash, sort := names.PartitionKey, names.SortKey
+	switch index {
+	case names.IndexByEndpoint:
+		hash, sort = names.ByEndpointHash, names.ByEndpointRange
+	case names.IndexByState:
+		hash, sort = names.ByStateHash, names.ByStateRange
+	}
+	if index != "" {
+		query.IndexName = &index
+	}
+	condition := hash + " = :pk"
+	if where != "" {
+		condition += " AND " + fmt.Sprintf(where, sort)
+	}
+	query.KeyConditionExpression = &condition
+	for i, bound := range bounds {
+		query.ExpressionAttributeValues[[]string{":from", ":to"}[i]] = text(bound)
 	}
 	return query
 }
 
-// span returns a query of the items with the hash key, from one range key to another, both
-// included. hash and sort are the names of the keys.
-func span(hash, value, sort, from, to string) *dynamodb.QueryInput {
-	return &dynamodb.QueryInput{
-		KeyConditionExpression: aws.String(hash + " = :pk AND " + sort + " BETWEEN :from AND :to"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":pk": text(value), ":from": text(from), ":to": text(to),
-		},
+// consistent returns a query of the table that sees every write acknowledged before.
+func (s *Store) consistent(partition, where string, bounds ...string) *dynamodb.QueryInput {
+	query := s.query("", partition, where, bounds...)
+	query.ConsistentRead = aws.Bool(true)
+	return query
+}
+
+// sorted returns a consistent query of the items of a partition with the sort key prefix.
+func (s *Store) sorted(partition, prefix string) *dynamodb.QueryInput {
+	if prefix == "" {
+		return s.consistent(partition, "")
 	}
+	return s.consistent(partition, begins, prefix)
 }
 
 // newest reads a page of the items of a partition with sort keys of the prefix and a position, from
@@ -152,14 +185,13 @@ func newest[T any](
 		return nil, "", nil
 	}
 	limit = min(max(limit, 1), maxPage)
-	query := span(names.PartitionKey, partition, names.SortKey, prefix+first, prefix+before)
-	query.TableName, query.ConsistentRead, query.ScanIndexForward = s.table, aws.Bool(true), aws.Bool(false)
-	query.Limit = aws.Int32(int32(limit + 2)) // one more for the row of the cursor, one more to learn whether another page exists
-	out, err := s.db.Query(ctx, query)
+	query := s.consistent(partition, between, prefix+first, prefix+before)
+	query.ScanIndexForward = aws.Bool(false)
+	items, more, err := s.page(ctx, query, limit+2) // one more for the row of the cursor, one more to learn whether another page exists
 	if err != nil {
 		return nil, "", err
 	}
-	for _, item := range out.Items {
+	for _, item := range items {
 		var (
 			k      key
 			record T
@@ -178,7 +210,7 @@ func newest[T any](
 		}
 		next = position
 	}
-	if len(out.LastEvaluatedKey) == 0 {
+	if !more {
 		next = ""
 	}
 	return page, next, nil

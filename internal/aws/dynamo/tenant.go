@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/admin/tenant"
@@ -56,26 +54,19 @@ func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error 
 // Tenants makes one query and one batch read.
 func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, next hook.TenantID, err error) {
 	const op = "list tenants"
-	query := &dynamodb.QueryInput{
-		TableName:                 s.table,
-		IndexName:                 aws.String(names.IndexByState),
-		KeyConditionExpression:    aws.String("state_pk = :list"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":list": text(tenantList)},
-		Limit:                     aws.Int32(int32(min(max(limit, 1), maxBatchKeys))),
-	}
+	query := s.query(names.IndexByState, tenantList, "")
 	if prefix != "" {
-		*query.KeyConditionExpression += " AND begins_with(state_sk, :prefix)"
-		query.ExpressionAttributeValues[":prefix"] = text(prefix)
+		query = s.query(names.IndexByState, tenantList, begins, prefix)
 	}
 	if after != "" { // a start key without an item is valid
 		query.ExclusiveStartKey = tenantKey(after).attributes()
 		query.ExclusiveStartKey[names.ByStateHash], query.ExclusiveStartKey[names.ByStateRange] = text(tenantList), text(string(after))
 	}
-	out, err := s.db.Query(ctx, query)
+	found, more, err := s.page(ctx, query, min(max(limit, 1), maxBatchKeys))
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	rows, err := decodeItems[indexRow](out.Items)
+	rows, err := decodeItems[indexRow](found)
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
@@ -85,7 +76,7 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	}
 	page = readable(ctx, s, items, fromTenantItem)
 	slices.SortFunc(page, func(a, b tenant.Tenant) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	if len(rows) > 0 && len(out.LastEvaluatedKey) > 0 { // also when the tenants of all rows are gone
+	if len(rows) > 0 && more { // also when the tenants of all rows are gone
 		next = hook.TenantID(rows[len(rows)-1].StateSK)
 	}
 	return page, next, nil
