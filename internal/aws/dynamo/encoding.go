@@ -1,7 +1,7 @@
 package dynamo
 
 import (
-	"fmt"
+	"reflect"
 	"strconv"
 	"time"
 
@@ -48,31 +48,13 @@ func fromTTL(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// enum is an enumeration: values from 1 without gaps, each with a name. Every
-// other value has the name "unknown".
-type enum interface {
-	~uint8
-	fmt.Stringer
-}
-
-// word returns the stored form of a value: the name, or "" for the zero value.
-// Names keep records independent of the order of constants.
-func word[T enum](v T) string {
-	if v == 0 {
-		return ""
-	}
-	return v.String()
+// word returns the stored form of an enumeration: the name, or "" for the zero value.
+func word(v any) string {
+	name, _ := encode(v).(*types.AttributeValueMemberS)
+	return name.Value
 }
 
 // parse is the inverse of word.
-func parse[T enum](s string) (T, error) {
-	if s == "" {
-		return 0, nil
-	}
-	for v := T(1); v.String() != "unknown"; v++ {
-		if v.String() == s {
-			return v, nil
-		}
-	}
-	return 0, fmt.Errorf("read stored word: %q is not a %T", s, T(0))
+func parse[T ~uint8](name string) (v T, err error) {
+	return v, wordCoder(reflect.TypeFor[T]()).decode(text(name), reflect.ValueOf(&v).Elem())
 }

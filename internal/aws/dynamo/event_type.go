@@ -23,28 +23,22 @@ func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, err
 func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.TypeListing, error) {
 	const op = "read event types"
 	keys := keysFor(eventTypes, eventTypeKey)
-	var m moment
+	var found ingest.TypeListing
+	var items []map[string]types.AttributeValue
 	torn, err := s.untorn(ctx, func() (err error) {
-		m, err = s.asOfOneMoment(ctx, catalogueKey(), keys)
+		found.Catalogue, items, err = s.typesOfOneMoment(ctx, keys)
 		return err
 	})
-	if err != nil {
-		return ingest.TypeListing{}, translate(err, op)
-	}
-	found := ingest.TypeListing{Torn: torn}
-	if torn {
+	if found.Torn = torn; torn {
 		if found.Catalogue, err = s.Catalogue(ctx); err != nil {
 			return ingest.TypeListing{}, err
 		}
-		if m.items, err = s.batchGet(ctx, keys); err != nil {
-			return ingest.TypeListing{}, translate(err, op)
-		}
-	} else {
-		if err := decodeItem(m.head, &found.Catalogue); err != nil {
-			return ingest.TypeListing{}, translate(err, op)
-		}
+		items, err = s.batchGet(ctx, keys)
 	}
-	for _, item := range m.items {
+	if err != nil {
+		return ingest.TypeListing{}, translate(err, op)
+	}
+	for _, item := range items {
 		var t hook.EventType
 		if err := decodeItem(item, &t); err != nil {
 			s.unreadable(ctx, item, err)

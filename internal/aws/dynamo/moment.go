@@ -5,19 +5,17 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/store"
 )
 
 const (
-	// maxMomentKeys bounds the items of one transaction, beside the versioned item: 24
+	// maxMomentKeys bounds the items of one transaction, beside the catalogue: 24
 	// event types have less than the 4 MB of a transaction.
 	maxMomentKeys = 24
 	// maxMomentTries bounds the tries of a read as of one moment. A commit takes
@@ -38,57 +36,29 @@ func (s *Store) untorn(ctx context.Context, read func() error) (torn bool, err e
 	return false, err
 }
 
-// moment is a versioned item, and the items whose every change changes the version.
-type moment struct {
-	head  map[string]types.AttributeValue // nil: the versioned item does not exist
-	items []map[string]types.AttributeValue
-}
-
-// asOfOneMoment reads the versioned item and the existing items of the keys as of one
-// moment. DynamoDB commits the items of a transaction one by one, and a Query or a
-// BatchGetItem meanwhile sees some items after and some before the transaction.
-// TransactGetItems never does. Each transaction reads the versioned item, too: equal
-// versions prove that no change is between two transactions. An error wraps errTorn
-// when a transaction changes the items.
-func (s *Store) asOfOneMoment(ctx context.Context, versioned key, keys []key) (moment, error) {
-	chunks := slices.Collect(slices.Chunk(keys, maxMomentKeys))
-	if len(chunks) == 0 {
-		chunks = [][]key{nil}
+// typesOfOneMoment reads the catalogue and the existing items of the event types as of one moment. DynamoDB
+// commits the items of a transaction one by one, and a Query or a BatchGetItem meanwhile sees some
+// items after and some before the transaction. TransactGetItems never does. Each transaction reads the
+// catalogue, too: equal versions prove that no change is between two transactions. An error wraps
+// errTorn when a transaction changes the items.
+func (s *Store) typesOfOneMoment(ctx context.Context, keys []key) (c hook.Catalogue, items []map[string]types.AttributeValue, err error) {
+	for first := true; first || len(keys) > 0; first = false {
+		chunk := keys[:min(len(keys), maxMomentKeys)]
+		keys = keys[len(chunk):]
+		read, err := s.transactGet(ctx, append([]key{catalogueKey()}, chunk...))
+		if err != nil {
+			return c, nil, err
+		}
+		before := c.Version
+		if err := decodeItem(read[0], &c); err != nil {
+			return c, nil, err
+		}
+		if !first && c.Version != before {
+			return c, nil, errTorn
+		}
+		items = append(items, slices.DeleteFunc(read[1:], func(item map[string]types.AttributeValue) bool { return len(item) == 0 })...)
 	}
-	var mu sync.Mutex
-	var found moment
-	var version int64
-	first := true
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(maxShardQueries)
-	for _, chunk := range chunks {
-		group.Go(func() error {
-			one, err := s.transactGet(groupCtx, append([]key{versioned}, chunk...))
-			if err != nil {
-				return err
-			}
-			var head struct {
-				Version int64 `stored:"version"`
-			}
-			if err := decodeItem(one[0], &head); err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-
-			if !first && head.Version != version {
-				return errTorn
-			}
-			first, version, found.head = false, head.Version, one[0]
-			for _, item := range one[1:] {
-				if len(item) > 0 {
-					found.items = append(found.items, item)
-				}
-			}
-			return nil
-		})
-	}
-	return found, group.Wait()
+	return c, items, nil
 }
 
 // transactGet reads the items as of one moment, in the order of the keys; nil for an

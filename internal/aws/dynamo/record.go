@@ -170,7 +170,23 @@ func coderOf(t reflect.Type, option string) coder {
 	case kind == reflect.Uint8:
 		return wordCoder(t)
 	case kind == reflect.String:
-		return stringCoder()
+		return stringCoder(reflect.Value.String, func(s string, v reflect.Value) error {
+			v.SetString(s)
+			return nil
+		})
+	case t == reflect.TypeFor[[]byte]() && option == "text":
+		return stringCoder(func(v reflect.Value) string { return string(v.Bytes()) }, func(s string, v reflect.Value) error {
+			v.SetBytes([]byte(s))
+			return nil
+		})
+	case t == reflect.TypeFor[[]byte]():
+		return coder{
+			encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberB{Value: v.Bytes()} },
+			decode: as(func(a *types.AttributeValueMemberB, v reflect.Value) error {
+				v.SetBytes(bytes.Clone(a.Value)) // the in-process table shares its values
+				return nil
+			}),
+		}
 	case kind == reflect.Bool:
 		return coder{
 			encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: v.Bool()} },
@@ -180,22 +196,15 @@ func coderOf(t reflect.Type, option string) coder {
 			}),
 		}
 	case kind == reflect.Float64:
-		return coder{
-			encode: func(v reflect.Value) types.AttributeValue {
-				return &types.AttributeValueMemberN{Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
-			},
-			decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error {
-				f, err := strconv.ParseFloat(a.Value, 64)
-				v.SetFloat(f)
-				return err
-			}),
-		}
+		return numberCoder(func(v reflect.Value) string { return strconv.FormatFloat(v.Float(), 'f', -1, 64) }, func(s string, v reflect.Value) error {
+			f, err := strconv.ParseFloat(s, 64)
+			v.SetFloat(f)
+			return err
+		})
 	case kind == reflect.Pointer:
 		return pointerCoder(coderOf(t.Elem(), option))
 	case kind == reflect.Map:
 		return mapCoder(t, coderOf(t.Elem(), ""))
-	case t == reflect.TypeFor[[]byte]():
-		return bytesCoder(option == "text")
 	case kind == reflect.Slice:
 		return listCoder(coderOf(t.Elem(), ""))
 	case kind == reflect.Struct:
@@ -204,13 +213,26 @@ func coderOf(t reflect.Type, option string) coder {
 			decode: as(func(a *types.AttributeValueMemberM, v reflect.Value) error { return decodeParts(a.Value, v) }),
 		}
 	}
+	return numberCoder(func(v reflect.Value) string { return strconv.FormatInt(v.Int(), 10) }, func(s string, v reflect.Value) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		v.SetInt(n)
+		return err
+	})
+}
+
+// stringCoder is for a type with a text.
+func stringCoder(format func(reflect.Value) string, parse func(string, reflect.Value) error) coder {
 	return coder{
-		encode: func(v reflect.Value) types.AttributeValue { return number(v.Int()) },
-		decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error {
-			n, err := strconv.ParseInt(a.Value, 10, 64)
-			v.SetInt(n)
-			return err
-		}),
+		encode: func(v reflect.Value) types.AttributeValue { return text(format(v)) },
+		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error { return parse(a.Value, v) }),
+	}
+}
+
+// numberCoder is for a type with a number, as a text.
+func numberCoder(format func(reflect.Value) string, parse func(string, reflect.Value) error) coder {
+	return coder{
+		encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberN{Value: format(v)} },
+		decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error { return parse(a.Value, v) }),
 	}
 }
 
@@ -233,29 +255,23 @@ func timeCoder(option string) coder {
 	case "nanoseconds":
 		to, from = time.Time.UnixNano, func(ns int64) time.Time { return time.Unix(0, ns).UTC() }
 	}
-	return coder{
-		encode: func(v reflect.Value) types.AttributeValue {
-			t, _ := v.Interface().(time.Time)
-			return number(to(t))
-		},
-		decode: as(func(a *types.AttributeValueMemberN, v reflect.Value) error {
-			n, err := strconv.ParseInt(a.Value, 10, 64)
-			*v.Addr().Interface().(*time.Time) = from(n) //nolint:errcheck,forcetypeassert // the type of the coder
-			return err
-		}),
-	}
+	return numberCoder(func(v reflect.Value) string {
+		t, _ := v.Interface().(time.Time)
+		return strconv.FormatInt(to(t), 10)
+	}, func(s string, v reflect.Value) error {
+		n, err := strconv.ParseInt(s, 10, 64)
+		v.Set(reflect.ValueOf(from(n)))
+		return err
+	})
 }
 
 func textCoder() coder {
-	return coder{
-		encode: func(v reflect.Value) types.AttributeValue {
-			said, _ := v.Interface().(encoding.TextMarshaler).MarshalText() //nolint:errcheck,forcetypeassert // the type of the coder; ids and networks always have a text
-			return text(string(said))
-		},
-		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
-			return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(a.Value)) //nolint:errcheck,forcetypeassert // the inverse
-		}),
-	}
+	return stringCoder(func(v reflect.Value) string {
+		said, _ := v.Interface().(encoding.TextMarshaler).MarshalText() //nolint:errcheck,forcetypeassert // the type of the coder; ids and networks always have a text
+		return string(said)
+	}, func(s string, v reflect.Value) error {
+		return v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(s)) //nolint:errcheck,forcetypeassert // the inverse
+	})
 }
 
 // wordCoder is for an enumeration: values from 1 without gaps, each with a name. Every other value
@@ -270,46 +286,14 @@ func wordCoder(t reflect.Type) coder {
 		}
 		words = append(words, word)
 	}
-	return coder{
-		encode: func(v reflect.Value) types.AttributeValue { return text(words[v.Uint()]) },
-		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
-			value := slices.Index(words, a.Value)
-			if value < 0 {
-				return fmt.Errorf("%q is not a %s", a.Value, t)
-			}
-			v.SetUint(uint64(value))
-			return nil
-		}),
-	}
-}
-
-func stringCoder() coder {
-	return coder{
-		encode: func(v reflect.Value) types.AttributeValue { return text(v.String()) },
-		decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
-			v.SetString(a.Value)
-			return nil
-		}),
-	}
-}
-
-func bytesCoder(utf8 bool) coder {
-	if utf8 {
-		return coder{
-			encode: func(v reflect.Value) types.AttributeValue { return text(string(v.Bytes())) },
-			decode: as(func(a *types.AttributeValueMemberS, v reflect.Value) error {
-				v.SetBytes([]byte(a.Value))
-				return nil
-			}),
+	return stringCoder(func(v reflect.Value) string { return words[v.Uint()] }, func(s string, v reflect.Value) error {
+		value := slices.Index(words, s)
+		if value < 0 {
+			return fmt.Errorf("%q is not a %s", s, t)
 		}
-	}
-	return coder{
-		encode: func(v reflect.Value) types.AttributeValue { return &types.AttributeValueMemberB{Value: v.Bytes()} },
-		decode: as(func(a *types.AttributeValueMemberB, v reflect.Value) error {
-			v.SetBytes(bytes.Clone(a.Value)) // the in-process table shares its values
-			return nil
-		}),
-	}
+		v.SetUint(uint64(value))
+		return nil
+	})
 }
 
 func pointerCoder(to coder) coder {

@@ -126,7 +126,7 @@ func (s *Store) addCounts(
 	ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, now time.Time, stored bool,
 ) (item hourItem, err error) {
 	hour := now.Truncate(time.Hour)
-	for room := s.types.room(endpoint, hour); ; {
+	for room := s.roomOf(endpoint, hour); ; {
 		input := s.countUpdate(tenant, endpoint, add, room, now, stored)
 		out, err := s.db.UpdateItem(ctx, input)
 		var found map[string]types.AttributeValue
@@ -144,7 +144,7 @@ func (s *Store) addCounts(
 		if item, err = hourOf(found); err != nil {
 			return hourItem{}, err
 		}
-		s.types.learn(endpoint, hour, item.types)
+		s.types.Add(endpointHour{endpoint, hour}, item.types, len(strings.Join(item.types, "")))
 		if !full {
 			return item, nil
 		}
@@ -242,27 +242,56 @@ type addition struct {
 	n         int
 }
 
+// counter is a count with an attribute of its own: a number, or a duration in milliseconds.
+type counter struct {
+	attribute string
+	n         *int
+	took      *time.Duration
+}
+
+func (c counter) amount() int {
+	if c.took != nil {
+		return int(c.took.Milliseconds())
+	}
+	return *c.n
+}
+
+func (c counter) set(n int) {
+	if c.took != nil {
+		*c.took = time.Duration(n) * time.Millisecond
+	} else {
+		*c.n = n
+	}
+}
+
+// counters returns the counts that only grow, but for those of minutes, durations and types.
+func counters(c *stats.Counts) []counter {
+	all := []counter{
+		{deliveredKey, &c.Delivered, nil},
+		{firstKey, &c.First, nil},
+		{waitedKey, nil, &c.Waited},
+		{deadKey, &c.Dead, nil},
+		{queuedKey, nil, &c.Queued},
+		{okPrefix, &c.OK, nil},
+		{failedPrefix, &c.Failed, nil},
+	}
+	for class := range c.Classes {
+		all = append(all, counter{classPrefix + hook.Class(class).String(), &c.Classes[class], nil})
+	}
+	for i := range c.Numbers {
+		all = append(all, counter{numberPrefix + strconv.Itoa(i), &c.Numbers[i], nil})
+	}
+	return all
+}
+
 // additions returns the amounts to add to the hour's item, zeros included.
 func additions(c *stats.Counts, now time.Time) []addition {
-	all := []addition{
-		{minute(okPrefix, now), c.OK},
-		{minute(failedPrefix, now), c.Failed},
-		{deliveredKey, c.Delivered},
-		{firstKey, c.First},
-		{waitedKey, int(c.Waited.Milliseconds())},
-		{deadKey, c.Dead},
-		{queuedKey, int(c.Queued.Milliseconds())},
-		{okPrefix, c.OK},
-		{failedPrefix, c.Failed},
+	all := []addition{{minute(okPrefix, now), c.OK}, {minute(failedPrefix, now), c.Failed}}
+	for _, counter := range counters(c) {
+		all = append(all, addition{counter.attribute, counter.amount()})
 	}
 	if c.Unsuccessful() == 0 {
 		all = append(all, addition{passedKey, c.Passed})
-	}
-	for class, n := range c.Classes {
-		all = append(all, addition{classPrefix + hook.Class(class).String(), n})
-	}
-	for i, n := range c.Numbers {
-		all = append(all, addition{numberPrefix + strconv.Itoa(i), n})
 	}
 	for bucket, n := range c.Latency.Buckets() {
 		all = append(all, addition{bucketPrefix + strconv.Itoa(bucket), n})
@@ -272,24 +301,11 @@ func additions(c *stats.Counts, now time.Time) []addition {
 
 // counts decodes an hour's item.
 func (it hourItem) counts() stats.Counts {
-	c := stats.Counts{
-		Delivered:  it.of(deliveredKey),
-		First:      it.of(firstKey),
-		Passed:     it.of(passedKey),
-		FailedWith: it.of(failedWithKey),
-		Waited:     time.Duration(it.of(waitedKey)) * time.Millisecond,
-		Dead:       it.of(deadKey),
-		Queued:     time.Duration(it.of(queuedKey)) * time.Millisecond,
-		OK:         it.of(okPrefix),
-		Failed:     it.of(failedPrefix),
+	c := stats.Counts{Passed: it.of(passedKey), FailedWith: it.of(failedWithKey)}
+	for _, counter := range counters(&c) {
+		counter.set(it.of(counter.attribute))
 	}
 	entries := typeEntries(&c.Types, it.types)
-	for class := range c.Classes {
-		c.Classes[class] = it.of(classPrefix + hook.Class(class).String())
-	}
-	for i := range c.Numbers {
-		c.Numbers[i] = it.of(numberPrefix + strconv.Itoa(i))
-	}
 	for attribute, n := range it.numbers {
 		switch attribute[:1] {
 		case bucketPrefix:

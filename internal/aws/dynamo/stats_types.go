@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -153,42 +152,20 @@ func (r typeRoom) fit(t *stats.Types, values map[string]types.AttributeValue) (c
 	return condition + " OR (" + strings.Join(present, " AND ") + ")"
 }
 
-// maxKnown bounds the endpoints in typeCache.
-const maxKnown = 10_000
+// maxKnown bounds what a process remembers of the types in items, in bytes: of some 10,000 endpoints.
+const maxKnown = 8 << 20
 
-// typeCache remembers the types in the items of the current hour, so that an update needs no
+// endpointHour names an hour's item.
+type endpointHour struct {
+	endpoint hook.EndpointID
+	hour     time.Time
+}
+
+// roomOf returns what is known about the endpoint's item of the hour, so that an update needs no
 // condition. A process that does not know the types makes a conditional update. It fails only if
 // the item has no room, and the answer then has the types: one failed update per process,
 // endpoint and hour.
-type typeCache struct {
-	mu   sync.Mutex
-	hour time.Time
-	all  map[hook.EndpointID][]string
-}
-
-// room returns what is known about the endpoint's item of the hour.
-func (c *typeCache) room(id hook.EndpointID, hour time.Time) typeRoom {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	known, sure := c.all[id]
-	if !sure || !hour.Equal(c.hour) {
-		return typeRoom{}
-	}
-	return typeRoom{known: known, sure: true}
-}
-
-// learn remembers the types of the endpoint's item of the hour. An earlier hour is
-// ignored.
-func (c *typeCache) learn(id hook.EndpointID, hour time.Time, known []string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-
-	if hour.Before(c.hour) {
-		return
-	}
-	if c.all == nil || hour.After(c.hour) || len(c.all) >= maxKnown {
-		c.hour, c.all = hour, make(map[hook.EndpointID][]string)
-	}
-	c.all[id] = known
+func (s *Store) roomOf(id hook.EndpointID, hour time.Time) typeRoom {
+	known, sure := s.types.Get(endpointHour{id, hour})
+	return typeRoom{known, sure}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/store"
@@ -47,7 +48,7 @@ type Store struct {
 	db      Requests
 	table   *string
 	payload codec
-	types   typeCache
+	types   *cache.Cache[endpointHour, []string] // of the items with counts
 }
 
 // New returns the store in the table.
@@ -55,7 +56,7 @@ func New(cfg aws.Config, table string) *Store { return Over(newClient(cfg), tabl
 
 // Over returns the store in the table, with other requests than the SDK's.
 func Over(db Requests, table string) *Store {
-	return &Store{db: db, table: &table, payload: newCodec()}
+	return &Store{db: db, table: &table, payload: newCodec(), types: cache.New[endpointHour, []string](maxKnown, nil)}
 }
 
 // read returns the record with the key. what and id name the record in errors. A missing item is
