@@ -286,7 +286,7 @@ func surehookVariables(t *testing.T) []string {
 func TestFunctions_leases(t *testing.T) {
 	t.Parallel()
 
-	for of, lease := range map[string]time.Duration{"probe": circuit.LeaseFor, "in-flight slot": admission.LeaseFor} {
+	for of, lease := range map[string]time.Duration{"probe": circuit.ProbeLease, "in-flight slot": admission.LeaseFor} {
 		if lease <= deliverTimeout {
 			t.Errorf("the lease of a %s lasts %s; want more than the %s of an invocation", of, lease, deliverTimeout)
 		}

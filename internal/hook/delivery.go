@@ -25,7 +25,7 @@ type Delivery struct {
 	Attempts      int       `stored:"attempts"` // recorded HTTP requests
 	Stale         int       `stored:"stale"`    // number of the one attempt that a stale connection lost, which the retry policy does not count; 0 for none
 	Version       int64     `stored:"version"`  // of the stored record; 0 for no record
-	Task          string    `stored:"task"`     // nonce of the task of the last recorded attempt or decision
+	DecidedBy     string    `stored:"task"`     // nonce of the task of the last recorded attempt or decision
 	Parks         int       `stored:"parks"`    // how often the delivery was parked
 	CreatedAt     time.Time `stored:"created_at"`
 	UpdatedAt     time.Time `stored:"updated_at"`
@@ -79,7 +79,7 @@ func (d Delivery) Erase(now time.Time) Delivery {
 	}
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonErased
-		d.Task, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
+		d.DecidedBy, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
 	}
 	return d
 }

@@ -76,7 +76,7 @@ func (d Delivery) Replay(o ReplayRequest, now time.Time) (Delivery, error) {
 	}
 	if !d.State.Settled() {
 		d.State, d.Reason = StateCancelled, ReasonReplayed
-		d.Task, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
+		d.DecidedBy, d.UpdatedAt, d.NextAttemptAt = "", now, time.Time{}
 	}
 	d.Replayed = Replayed{ReplayRequest: o, Generation: d.ID.Generation + 1, At: now}
 	return d, nil

@@ -37,7 +37,7 @@ func TestDelivery_Replay_nearTheEndOfTheEvent(t *testing.T) {
 func someDelivery(generation int, state hook.State) hook.Delivery {
 	return hook.Delivery{
 		ID: hook.DeliveryID{Event: someEvent, Endpoint: someEndpoint, Generation: generation}, AcceptedAt: replayedAt.UnixMilli(), Tenant: "acme", EventType: "order.paid",
-		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, Task: "t",
+		State: state, Reason: hook.ReasonExhausted, Attempts: 3, Version: 4, DecidedBy: "t",
 		CreatedAt: replayedAt.Add(-time.Hour), UpdatedAt: replayedAt.Add(-time.Minute), NextAttemptAt: replayedAt.Add(time.Minute),
 		ExpiresAt: replayedAt.Add(hook.MaxMaxAge), Last: hook.Outcome{Class: hook.ClassUnavailable, Status: 503},
 		Job: "rpl_old", JobIndex: 5, By: "key_old", Note: "a note",
@@ -77,7 +77,7 @@ func TestDelivery_Replay(t *testing.T) {
 				if tt.codes[i] == 0 {
 					want.Replayed = hook.Replayed{ReplayRequest: request, Generation: 3, At: replayedAt}
 					if !tt.state.Settled() { // at most one generation is in progress
-						want.State, want.Reason, want.Task = hook.StateCancelled, hook.ReasonReplayed, ""
+						want.State, want.Reason, want.DecidedBy = hook.StateCancelled, hook.ReasonReplayed, ""
 						want.UpdatedAt, want.NextAttemptAt = replayedAt, time.Time{}
 					}
 				}

@@ -96,7 +96,7 @@ func persist(t *testing.T, s *dynamo.Store, d hook.Delivery, a hook.Attempt) hoo
 	for range 2 {
 		next := d
 		next.State, next.Attempts, next.NextAttemptAt = hook.StateRetrying, a.Number, a.StartedAt.Add(time.Minute)
-		next.Task, next.Last = fmt.Sprintf("task-%d", a.Number), a.Outcome.Short()
+		next.DecidedBy, next.Last = fmt.Sprintf("task-%d", a.Number), a.Outcome.Short()
 		err := s.SaveDelivery(t.Context(), next, &a)
 		if err != nil && !errors.Is(err, errDied) {
 			t.Fatal(err)

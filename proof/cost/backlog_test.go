@@ -61,7 +61,7 @@ func measureBacklog(t *testing.T, name string, state hook.State, run func(*bundl
 			t.Fatal(err)
 		}
 		d := hook.QueuedDelivery(event, e.Target())
-		d.State, d.Reason, d.Task = state, hook.ReasonCircuit, hook.NewNonce()
+		d.State, d.Reason, d.DecidedBy = state, hook.ReasonCircuit, hook.NewNonce()
 		if err := w.store.SaveDelivery(t.Context(), d, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -170,7 +170,7 @@ func outcome(class hook.Class, d hook.DeliveryID) hook.Outcome {
 func recorded(n int, state hook.State, class hook.Class) (hook.Delivery, *hook.Attempt) {
 	e := event(n, target())
 	d := hook.QueuedDelivery(e, target())
-	d.State, d.Reason, d.Attempts, d.Stale, d.Task, d.Parks = state, hook.ReasonManual, 2, 2, "task", 3
+	d.State, d.Reason, d.Attempts, d.Stale, d.DecidedBy, d.Parks = state, hook.ReasonManual, 2, 2, "task", 3
 	d.CreatedAt, d.UpdatedAt, d.NextAttemptAt, d.SweptAt = e.AcceptedAt.Add(time.Second), e.AcceptedAt.Add(time.Minute), e.AcceptedAt.Add(time.Hour), e.AcceptedAt.Add(50*time.Minute)
 	d.Last = outcome(class, d.ID)
 	d.Job, d.JobIndex, d.By, d.Note = job, n+1, caller, "by hand"

@@ -110,7 +110,7 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 	ok(s.PutPlace(ctx, q.ID, place))
 	once := put(event(n+4, target())) // delivered by the first attempt: the smallest record
 	quick := hook.QueuedDelivery(once, target())
-	quick.State, quick.Attempts, quick.Task, quick.Last = hook.StateDelivered, 1, "task", hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: "https://example.com/hooks"}
+	quick.State, quick.Attempts, quick.DecidedBy, quick.Last = hook.StateDelivered, 1, "task", hook.Outcome{Class: hook.ClassDelivered, Status: 200, URL: "https://example.com/hooks"}
 	ok(s.SaveDelivery(ctx, quick, nil))
 }
 

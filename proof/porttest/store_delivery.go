@@ -33,7 +33,7 @@ func sampleDelivery(event hook.EventID, endpoint hook.EndpointID, generation int
 		EventType:     "order.paid",
 		State:         hook.StateRetrying,
 		Attempts:      1,
-		Task:          hook.NewNonce(),
+		DecidedBy:     hook.NewNonce(),
 		Parks:         2,
 		CreatedAt:     storeEpoch(),
 		UpdatedAt:     storeEpoch().Add(time.Second),
@@ -166,7 +166,7 @@ func firstSaveRace(t *testing.T, s StoreUnderTest) {
 	d := sampleDelivery(newEventID(t), hook.NewEndpointID(), 1)
 	writer := func(i int) hook.Delivery {
 		w := d
-		w.Task = fmt.Sprintf("writer-%d", i)
+		w.DecidedBy = fmt.Sprintf("writer-%d", i)
 		return w
 	}
 	winners := race(t, 50, func(ctx context.Context, i int) error { return s.SaveDelivery(ctx, writer(i), nil) })
@@ -191,7 +191,7 @@ func saveRace(t *testing.T, s StoreUnderTest) {
 	d = saved(d)
 	writer := func(i int) (hook.Delivery, hook.Attempt) {
 		w := d
-		w.Task = fmt.Sprintf("writer-%d", i)
+		w.DecidedBy = fmt.Sprintf("writer-%d", i)
 		w.Attempts = i%hook.MaxAttempts + 1
 		return w, sampleAttempt(d.Ref(), w.Attempts)
 	}

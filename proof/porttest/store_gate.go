@@ -82,10 +82,10 @@ func probeRace(t *testing.T, s StoreUnderTest) {
 	queries, answers := ask(t, g, e, r, 50)
 	var probes []string
 	for i, a := range answers {
-		if a.Verdicts[0].Decision == admission.Admit {
+		if a.Answer.Verdicts[0].Decision == admission.Admit {
 			probes = append(probes, queries[i].Due[0].Holder())
-		} else if want := (admission.Verdict{Decision: admission.Park, Reason: hook.ReasonCircuit}); a.Verdicts[0] != want {
-			t.Errorf("Ask() = %+v; want %+v", a.Verdicts[0], want)
+		} else if want := (admission.Verdict{Decision: admission.Park, Reason: hook.ReasonCircuit}); a.Answer.Verdicts[0] != want {
+			t.Errorf("Ask() = %+v; want %+v", a.Answer.Verdicts[0], want)
 		}
 	}
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
@@ -104,7 +104,7 @@ func probedRace(t *testing.T, s StoreUnderTest) {
 		check(t, err)
 		r, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 		check(t, err)
-		race(t, len(results), func(ctx context.Context, i int) error { return g.Learn(ctx, a.Admission, results[i:i+1]) })
+		race(t, len(results), func(ctx context.Context, i int) error { return g.Learn(ctx, a.Answer, results[i:i+1]) })
 
 		got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 		check(t, err)
@@ -125,7 +125,7 @@ func openRace(t *testing.T, s StoreUnderTest) {
 	g, checks := newGate(s, storeEpoch())
 	_, answers := ask(t, g, e, admission.NewRecord(e.Tenant, e.ID), 50)
 	winners := race(t, len(answers), func(ctx context.Context, i int) error {
-		return g.Learn(ctx, answers[i].Admission, []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
+		return g.Learn(ctx, answers[i].Answer, []admission.Result{{Attempt: stats.Attempt{Class: hook.ClassTimeout}}})
 	})
 	got, err := s.Circuit(t.Context(), e.Tenant, e.ID)
 	if err != nil || len(winners) != 50 || got.State != circuit.Open || got.Generation != 1 || got.Version > 5 {
@@ -144,7 +144,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 		_, answers := ask(t, g, e, admission.NewRecord(e.Tenant, e.ID), 20)
 		admitted := 0
 		for _, a := range answers {
-			if a.Verdicts[0].Decision == admission.Admit {
+			if a.Answer.Verdicts[0].Decision == admission.Admit {
 				admitted++
 			}
 		}
@@ -152,7 +152,7 @@ func inFlightRace(t *testing.T, s StoreUnderTest) {
 		if err != nil || admitted != 2 || l.InFlight(storeEpoch()) != 2 {
 			t.Fatalf("admitted: %d of 20, limits %+v, %v; want 2", admitted, l, err)
 		}
-		race(t, len(answers), func(ctx context.Context, i int) error { return g.Learn(ctx, answers[i].Admission, nil) })
+		race(t, len(answers), func(ctx context.Context, i int) error { return g.Learn(ctx, answers[i].Answer, nil) })
 		if shares, err := s.Shares(t.Context(), e.Tenant); err != nil || len(shares.Leases) != 0 {
 			t.Fatalf("Shares(all settled) = %+v, %v; want none", shares, err)
 		}
@@ -170,7 +170,7 @@ func slotRace(t *testing.T, s StoreUnderTest) {
 	_, answers := ask(t, g, e, r, 20)
 	slots := make(map[time.Time]bool)
 	for _, a := range answers {
-		v := a.Verdicts[0]
+		v := a.Answer.Verdicts[0]
 		if v.Decision == admission.Admit {
 			v.Until = storeEpoch()
 		}

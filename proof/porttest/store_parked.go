@@ -180,7 +180,7 @@ func overdueQueued(t *testing.T, s StoreUnderTest) {
 	all := make([]hook.Delivery, 4)
 	for i := range all {
 		d := sampleDelivery(newEventID(t), endpoint, 1)
-		d.State, d.Attempts, d.Task, d.NextAttemptAt, d.Last = hook.StateQueued, 0, "", time.Time{}, hook.Outcome{}
+		d.State, d.Attempts, d.DecidedBy, d.NextAttemptAt, d.Last = hook.StateQueued, 0, "", time.Time{}, hook.Outcome{}
 		d.CreatedAt = storeEpoch().Add(time.Duration(i) * time.Second)
 		check(t, s.SaveDelivery(t.Context(), d, nil))
 		all[i] = saved(d)

@@ -179,7 +179,7 @@ func TestDeadLetters_everyDeath(t *testing.T) {
 	b := world.New(t, world.Options{Function: world.Breaker, Circuits: true})
 	e := b.Endpoint(nil)
 	parked := hook.QueuedDelivery(b.Event("order.paid", b.Clock.Now().Add(-hook.DefaultMaxAge-time.Minute), e), e.Target())
-	parked.State, parked.Reason, parked.Task = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+	parked.State, parked.Reason, parked.DecidedBy = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 	b.Save(parked)
 	if err := b.Breaker().Reconcile(b.Context(), hook.CircuitCheck{Tenant: world.Tenant, Endpoint: e.ID}); err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "no process resumes after its own decision", file: "internal/rule/settlement/judge.go", by: []check{checkLost, checkLetters, checkLate},
-			old: "own, turn := d.Task == t.Nonce, s", bug: "own, turn := d.Task == t.Nonce && d.Attempts > 1000, s",
+			old: "own, turn := d.DecidedBy == t.Nonce, s", bug: "own, turn := d.DecidedBy == t.Nonce && d.Attempts > 1000, s",
 		},
 		{
 			name: "the own task of a cancelled delivery does not resume", file: "internal/rule/settlement/judge.go", by: []check{checkLetters, checkJobs},
@@ -419,7 +419,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a probe is leased for an hour", file: "internal/rule/circuit/circuit.go", by: []check{checkLease},
-			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = time.Hour",
+			old: "const ProbeLease = 2 * time.Minute", bug: "const ProbeLease = time.Hour",
 		},
 		{
 			name: "a slot is leased for less than an attempt and its settlement take", file: "internal/rule/admission/leases.go", by: []check{checkInFlight},
@@ -463,7 +463,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a probe is leased for less than an attempt and its settlement take", file: "internal/rule/circuit/circuit.go", test: "internal/delivery/breaker TestProbe_OfASecondTaskWaits",
-			old: "const LeaseFor = 2 * time.Minute", bug: "const LeaseFor = 25 * time.Second",
+			old: "const ProbeLease = 2 * time.Minute", bug: "const ProbeLease = 25 * time.Second",
 		},
 		{
 			name: "a task whose attempt before is not recorded makes its attempt", file: "internal/rule/settlement/judge.go", test: "proof/sim TestRestore",

@@ -57,7 +57,7 @@ func parked(w *world.World, e hook.Endpoint, n int) []hook.DeliveryRef {
 	var refs []hook.DeliveryRef
 	for range n {
 		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-time.Minute), e), e.Target())
-		d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+		d.State, d.Reason, d.DecidedBy = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 		w.Save(d)
 		refs = append(refs, d.Ref())
 	}

@@ -129,7 +129,7 @@ func TestAdmin_Change_leavesTheProbeOfTheOldOrigin(t *testing.T) {
 		b := setup(t)
 		e, _ := b.create(t, func(f *endpoint.Fields) { f.URL = new("https://example.com/hooks") })
 		b.keep(t, e, all(halfOpen, waiting, func(r *admission.Record) {
-			r.LeaseUntil = b.now.Add(circuit.LeaseFor)
+			r.LeaseUntil = b.now.Add(circuit.ProbeLease)
 		}))
 		if _, err := b.Change(t.Context(), tenant, string(e.ID), 0, endpoint.Fields{URL: &url}); err != nil {
 			t.Fatalf("Change = %v", err)

@@ -21,7 +21,7 @@ func TestEraser_heldCounts(t *testing.T) {
 		q := admission.Query{Endpoint: &e, State: admission.State{Record: admission.NewRecord(e.Tenant, e.ID)}, Due: make([]admission.Due, 1)}
 		a, err := sandbox.Ask(t.Context(), q)
 		check(w, err)
-		check(w, sandbox.Learn(t.Context(), a.Admission, []admission.Result{{Attempt: stats.Attempt{
+		check(w, sandbox.Learn(t.Context(), a.Answer, []admission.Result{{Attempt: stats.Attempt{
 			Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: time.Millisecond, Age: time.Second,
 		}}}))
 	}

@@ -109,7 +109,7 @@ var hotAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 func first(e hook.Endpoint, n int) (stored eventItemKey, delivered, failed hook.Delivery) {
 	event := hook.Event{ID: hook.KeyedEventID(e.Tenant, fmt.Sprintf("%s %d", e.ID, n)), Tenant: e.Tenant, Type: "order.paid", AcceptedAt: hotAt, Targets: []hook.Target{e.Target()}}
 	delivered = hook.QueuedDelivery(event, e.Target())
-	delivered.Attempts, delivered.Task, delivered.Last = 1, hook.NewNonce(), hook.Outcome{Class: hook.ClassOfStatus(200), Status: 200, URL: "https://example.com/hooks"}
+	delivered.Attempts, delivered.DecidedBy, delivered.Last = 1, hook.NewNonce(), hook.Outcome{Class: hook.ClassOfStatus(200), Status: 200, URL: "https://example.com/hooks"}
 	delivered.State = hook.StateDelivered
 	failed = delivered
 	failed.State, failed.NextAttemptAt = hook.StateRetrying, hotAt.Add(10*time.Second)

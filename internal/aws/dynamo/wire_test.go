@@ -193,7 +193,7 @@ var epoch = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 func delivery(version int64) hook.Delivery {
 	return hook.Delivery{
 		ID: hook.DeliveryID{Event: eventID, Endpoint: endpointID, Generation: 1}, AcceptedAt: epoch.UnixMilli(),
-		Tenant: "acme", EventType: "order.paid", State: hook.StateRetrying, Attempts: 1, Version: version, Task: "n0n1n2n3n4n5n6n7",
+		Tenant: "acme", EventType: "order.paid", State: hook.StateRetrying, Attempts: 1, Version: version, DecidedBy: "n0n1n2n3n4n5n6n7",
 		CreatedAt: epoch, UpdatedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 90),
 	}
 }

@@ -53,7 +53,7 @@ func TestGate_ReturnAfterTheLeaseIsNotShared(t *testing.T) {
 	w.settle(w.admit(w.query(e, 0, 5)), hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS, hook.ClassDNS)
 	w.Clock.Pass(time.Second)
 	w.admit(w.query(e, 0, 1)) // the process dies
-	w.Clock.Pass(circuit.LeaseFor)
+	w.Clock.Pass(circuit.ProbeLease)
 	w.settle(w.admit(w.query(e, 0, 1)), hook.ClassTimeout)
 	if r := w.record(); r.State != circuit.Open || !r.ProbeAt.Equal(w.Clock.Now().Add(w.Clock.Now().Sub(start)/2)) {
 		t.Errorf("record = %+v; want open for half of the outage so far", r)

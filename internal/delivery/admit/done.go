@@ -41,11 +41,11 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 		learnt   sync.WaitGroup
 		learnErr error
 	)
-	learnt.Go(func() { learnErr = g.Learn(ctx, p.Admission, attempts) })
+	learnt.Go(func() { learnErr = g.Learn(ctx, p.Answer, attempts) })
 	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
 		learnt.Wait()
 	}
-	errs = append(errs, g.HandOver(ctx, freedBy(p.Endpoint, ended)))
+	errs = append(errs, g.HandOver(ctx, freedBy(p.Query.Endpoint, ended)))
 	learnt.Wait()
 	return errors.Join(append(errs, learnErr)...)
 }
@@ -77,7 +77,7 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 	if len(parked) == 0 {
 		return nil
 	}
-	_, err := g.Fill(ctx, *p.Endpoint, p.Record, parked...)
+	_, err := g.Fill(ctx, *p.Query.Endpoint, p.Query.Record, parked...)
 	return err
 }
 

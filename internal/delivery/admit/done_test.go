@@ -65,11 +65,11 @@ func TestDone_HandOverWaitsForAFailure(t *testing.T) {
 				w.Gate.Store = store
 				task := hook.NewTask(tenant, hook.DeliveryRef{DeliveryID: delivery(1)}, 1)
 				p, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: w.record()}, Queue: hook.QueueOverflow, Due: []admission.Due{admit.DueOf(task)}})
-				if err != nil || p.Verdicts[0].Decision != admission.Admit {
+				if err != nil || p.Answer.Verdicts[0].Decision != admission.Admit {
 					t.Fatalf("Ask() = %+v, %v; want admit", p, err)
 				}
 				began := time.Now()
-				err = w.Gate.Done(w.Context(), p, []admit.Ended{{Task: task, Verdict: p.Verdicts[0], Result: admission.Result{Attempt: stats.Attempt{Class: tt.class, Number: 1}}}})
+				err = w.Gate.Done(w.Context(), p, []admit.Ended{{Task: task, Verdict: p.Answer.Verdicts[0], Result: admission.Result{Attempt: stats.Attempt{Class: tt.class, Number: 1}}}})
 				if err != nil || store.ended.Sub(began) != tt.want {
 					t.Errorf("Done() = %v; the slot was handed over %s later; want %s", err, store.ended.Sub(began), tt.want)
 				}

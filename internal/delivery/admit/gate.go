@@ -29,31 +29,30 @@ type Gate struct {
 // Permits are the verdicts about the due tasks of one endpoint, and what those tasks hold that may
 // start. Done takes it back.
 type Permits struct {
-	admission.Query
-	admission.Admission
+	Query  admission.Query
+	Answer admission.Admission
 
 	late *lateWatch
 }
 
 // Ask returns a verdict for each due delivery. A fast endpoint without limits costs no request.
 func (g *Gate) Ask(ctx context.Context, q admission.Query) (*Permits, error) {
-	k := question{Gate: g, query: q, now: g.Now()}
+	k := question{gate: g, query: q, now: g.Now()}
 	k.query.MaxShares, k.query.Run = g.Shares, hook.NewNonce()
 	err := store.Repeat(ctx, g.Wait, store.Tries, func() error { return k.try(ctx) })
 	if err != nil {
 		k.giveBack(ctx)
 	}
-	p := &Permits{Query: k.query, Admission: k.Admission}
+	p := &Permits{Query: k.query, Answer: k.answer}
 	p.late = g.watch(ctx, p)
 	return p, store.Busy(err, "what the endpoint "+string(q.Record.Endpoint)+" holds")
 }
 
 // question is one call of Ask.
 type question struct {
-	*Gate
-	admission.Admission
-
+	gate   *Gate
 	query  admission.Query // with the state as stored
+	answer admission.Admission
 	now    time.Time
 	stale  bool // the circuit in the query was changed since
 	crowds int  // conflicts at the shares of the tenant
@@ -63,23 +62,23 @@ type question struct {
 // else has changed a part of the state, which the next try reads again.
 func (k *question) try(ctx context.Context) error {
 	if k.stale {
-		record, err := k.Store.Circuit(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)
+		record, err := k.gate.Store.Circuit(ctx, k.query.Record.Tenant, k.query.Record.Endpoint)
 		if err != nil {
 			return err
 		}
 		k.query.Record, k.stale = record, false
 	}
 	for {
-		k.Admission = admission.Ask(&k.query, k.now)
-		switch k.Lacks {
+		k.answer = admission.Ask(&k.query, k.now)
+		switch k.answer.Lacks {
 		case admission.LimitsPart:
-			limits, err := k.Store.Limits(ctx, k.query.Record.Endpoint)
+			limits, err := k.gate.Store.Limits(ctx, k.query.Record.Endpoint)
 			if err != nil {
 				return err
 			}
 			k.query.Limits = &limits
 		case admission.SharesPart:
-			shares, err := k.Store.Shares(ctx, k.query.Record.Tenant)
+			shares, err := k.gate.Store.Shares(ctx, k.query.Record.Tenant)
 			if err != nil {
 				return err
 			}
@@ -94,29 +93,29 @@ func (k *question) try(ctx context.Context) error {
 // forgets a part before it is written: after a conflict, or a write without an answer, the next try
 // reads it again.
 func (k *question) write(ctx context.Context) error {
-	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.Next
+	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.answer.Next
 	if next.Record != k.query.Record {
-		if err := k.Store.SaveCircuit(ctx, next.Record); err != nil {
+		if err := k.gate.Store.SaveCircuit(ctx, next.Record); err != nil {
 			k.stale = true
 			return err
 		}
 		next.Record.Version++ // the stored version, for Learn
 		k.query.Record = next.Record
-		if wait := k.CheckAt.Sub(k.now); wait > 0 && next.Record.State == circuit.Closed { // if it is lost, the breaker's tick releases the deliveries
-			if err := k.enqueueCheck(ctx, next.Record, wait); err != nil {
+		if wait := k.answer.CheckAt.Sub(k.now); wait > 0 && next.Record.State == circuit.Closed { // if it is lost, the breaker's tick releases the deliveries
+			if err := k.gate.enqueueCheck(ctx, next.Record, wait); err != nil {
 				return err
 			}
 		}
 	}
 	if before := k.query.Limits; before != next.Limits {
 		k.query.Limits = nil
-		if err := k.Store.ChangeLimits(ctx, id, *before, *next.Limits); err != nil {
+		if err := k.gate.Store.ChangeLimits(ctx, id, *before, *next.Limits); err != nil {
 			return err
 		}
 	}
 	if before := k.query.Shares; before != next.Shares {
 		k.query.Shares = nil
-		if err := k.Store.ChangeShares(ctx, tenant, *before, *next.Shares); err != nil {
+		if err := k.gate.Store.ChangeShares(ctx, tenant, *before, *next.Shares); err != nil {
 			if k.crowds++; k.crowds >= store.Tries/2 { // the tenant is so busy that it counts as having no free share
 				k.query.MaxShares = 0
 			}
@@ -129,9 +128,9 @@ func (k *question) write(ctx context.Context) error {
 // giveBack ends the leases of an admission that failed: a write without an answer may have taken
 // them. The messages come again, so the tasks keep their shares. If this fails, the leases expire.
 func (k *question) giveBack(ctx context.Context) {
-	for _, v := range k.Verdicts {
+	for _, v := range k.answer.Verdicts {
 		if v.Lease.Key != "" {
-			_, _ = k.updateLimits(ctx, k.query.Record.Endpoint, func(before admission.Limits) admission.Limits { return before.End(v.Lease) })
+			_, _ = k.gate.updateLimits(ctx, k.query.Record.Endpoint, func(before admission.Limits) admission.Limits { return before.End(v.Lease) })
 		}
 	}
 }

@@ -78,7 +78,7 @@ func (w *bundle) admit(q admission.Query) admission.Admission {
 	if err != nil {
 		w.T.Fatalf("Ask() = %v", err)
 	}
-	return p.Admission
+	return p.Answer
 }
 
 func (w *bundle) settle(a admission.Admission, classes ...hook.Class) {

@@ -48,7 +48,7 @@ func (w *bundle) report(g *admit.Gate, id hook.EndpointID, results ...admission.
 	e.ID = id
 	a, err := g.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: record}, Due: make([]admission.Due, len(results))})
 	if err == nil {
-		err = g.Learn(w.Context(), a.Admission, results)
+		err = g.Learn(w.Context(), a.Answer, results)
 	}
 	if err != nil {
 		w.T.Fatalf("Ask and Learn = %v", err)
@@ -215,7 +215,7 @@ func TestGate_FailedLateWriteIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Gate.Learn(w.Context(), a.Admission, []admission.Result{success}); !errors.Is(err, refused) {
+	if err := w.Gate.Learn(w.Context(), a.Answer, []admission.Result{success}); !errors.Is(err, refused) {
 		t.Errorf("Learn() = %v; want the error of the late write", err)
 	}
 }

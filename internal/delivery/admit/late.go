@@ -36,13 +36,13 @@ func (p *Permits) Watch(request func()) {
 // and if its answers in time do not forgive them.
 func (g *Gate) watch(ctx context.Context, p *Permits) *lateWatch {
 	return &lateWatch{after: g.AfterFunc, fired: make(chan struct{}), report: func(late int) error {
-		if p.Queue.Single() || p.Record.SpeedAtNow(g.Now()) != admission.Fast {
+		if p.Query.Queue.Single() || p.Query.Record.SpeedAtNow(g.Now()) != admission.Fast {
 			return nil
 		}
-		if late = g.credits.forgive(p.Record.Endpoint, late, g.Now()); late == 0 {
+		if late = g.credits.forgive(p.Query.Record.Endpoint, late, g.Now()); late == 0 {
 			return nil
 		}
-		return g.Late(ctx, p.Record.Tenant, p.Record.Endpoint, late)
+		return g.Late(ctx, p.Query.Record.Tenant, p.Query.Record.Endpoint, late)
 	}}
 }
 
@@ -62,8 +62,8 @@ func (g *Gate) endWatch(p *Permits, attempts []admission.Result) error {
 		}
 	}
 	err := p.late.end(late)
-	if !p.Queue.Single() {
-		g.credits.earn(p.Record.Endpoint, inTime, g.Now())
+	if !p.Query.Queue.Single() {
+		g.credits.earn(p.Query.Record.Endpoint, inTime, g.Now())
 	}
 	return err
 }

@@ -87,7 +87,7 @@ func TestGate_ProbeWithoutARequestKeepsASharedLease(t *testing.T) {
 	w.Clock.Pass(time.Second)
 	w.admit(q) // the copy renews the lease
 	w.settle(first, hook.ClassTransformation)
-	if r := w.record(); r.State != circuit.HalfOpen || !r.LeaseUntil.Equal(w.Clock.Now().Add(circuit.LeaseFor)) {
+	if r := w.record(); r.State != circuit.HalfOpen || !r.LeaseUntil.Equal(w.Clock.Now().Add(circuit.ProbeLease)) {
 		t.Errorf("record = %+v; want the lease of the copy", r)
 	}
 	if len(w.Checks) != 0 {

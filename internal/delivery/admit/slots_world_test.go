@@ -65,7 +65,7 @@ func (w *slotsBundle) park(attempts ...int) {
 			Targets: []hook.Target{w.endpoint.Target()}, AcceptedAt: at, ExpiresAt: at.Add(world.Retention),
 		}
 		d := hook.QueuedDelivery(e, e.Targets[0])
-		d.State, d.Reason, d.Attempts, d.Parks, d.Task = hook.StateParked, hook.ReasonInFlight, n, 1, "before"
+		d.State, d.Reason, d.Attempts, d.Parks, d.DecidedBy = hook.StateParked, hook.ReasonInFlight, n, 1, "before"
 		if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {
 			w.t.Fatal(err)
 		}

@@ -273,12 +273,12 @@ func TestGate_InFlightLimit(t *testing.T) {
 		q := w.overflowQuery(e, i, 1)
 		wg.Go(func() {
 			a, err := w.Gate.Ask(w.Context(), q)
-			if err != nil || a.Verdicts[0].Decision != admission.Admit {
+			if err != nil || a.Answer.Verdicts[0].Decision != admission.Admit {
 				return // too many concurrent changes, or parked
 			}
 			count(1)
 			count(-1)
-			w.settle(a.Admission, hook.ClassDelivered)
+			w.settle(a.Answer, hook.ClassDelivered)
 		})
 	}
 	wg.Wait()

@@ -60,12 +60,12 @@ func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
 	}
 	q.Due = []admission.Due{{Delivery: hook.DeliveryID{Event: hook.KeyedEventID(e.Tenant, "a"), Endpoint: e.ID, Generation: 1}, Attempt: 1, Nonce: "n"}}
 	a, err := g.Ask(w.T.Context(), q)
-	if err != nil || a.Verdicts[0].Decision != admission.Admit {
-		w.T.Fatalf("Ask() = %v, %v; want admit", a.Verdicts, err)
+	if err != nil || a.Answer.Verdicts[0].Decision != admission.Admit {
+		w.T.Fatalf("Ask() = %v, %v; want admit", a.Answer.Verdicts, err)
 	}
 	now.Store, now.Notifications = w.Store, w.Notifications
 	g.Store, g.Notifier = &now, &now
-	_ = g.Learn(w.T.Context(), a.Admission, []admission.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
+	_ = g.Learn(w.T.Context(), a.Answer, []admission.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
 }
 
 // fail5 lets five attempts fail in a row; the last is settled with the faults.

@@ -28,7 +28,7 @@ func TestProbe_PassesABurstThatAlwaysFails(t *testing.T) {
 			broken := make(map[hook.EventID]bool)
 			put := func(kind string, age time.Duration) hook.DeliveryRef {
 				d := hook.QueuedDelivery(w.Event(kind, w.Clock.Now().Add(-age), e), e.Target())
-				d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+				d.State, d.Reason, d.DecidedBy = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 				w.Save(d)
 				return d.Ref()
 			}

@@ -100,7 +100,7 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 	r.faults = append(r.faults, forEach(len(deliveries), func(i int) error {
 		d := deliveries[i]
 		// No task made this decision, so the record names no task.
-		d.Task, d.UpdatedAt, d.NextAttemptAt = "", r.now, time.Time{}
+		d.DecidedBy, d.UpdatedAt, d.NextAttemptAt = "", r.now, time.Time{}
 		d.State, d.Reason = state, reason
 		saved[i], errs[i] = r.endDelivery(ctx, d)
 		return errs[i]

@@ -183,7 +183,7 @@ func TestRecord_LostReplaysComeBack(t *testing.T) {
 	w := setup(t)
 	e := w.Event("order.paid", w.Clock.Now(), w.Endpoint(nil))
 	dead := hook.QueuedDelivery(e, e.Targets[0])
-	dead.State, dead.Reason, dead.Attempts, dead.Task = hook.StateDead, hook.ReasonRejected, 1, "n"
+	dead.State, dead.Reason, dead.Attempts, dead.DecidedBy = hook.StateDead, hook.ReasonRejected, 1, "n"
 	dead.Last = hook.Outcome{Class: hook.ClassRefused, Status: 400}
 	w.Save(dead)
 	w.keep(dead.Successor())

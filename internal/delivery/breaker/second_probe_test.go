@@ -38,11 +38,11 @@ func TestProbe_OfASecondTaskWaits(t *testing.T) {
 		state circuit.State
 	}{
 		{name: "at once", later: 0, first: 503, posts: 1, state: circuit.Open},
-		{name: "just before the end of the lease", later: circuit.LeaseFor - time.Millisecond, first: 503, posts: 1, state: circuit.Open},
+		{name: "just before the end of the lease", later: circuit.ProbeLease - time.Millisecond, first: 503, posts: 1, state: circuit.Open},
 		{name: "at the end of the longest invocation of the first", later: time.Minute, first: 503, posts: 1, state: circuit.Open},
-		{name: "after the end of the lease: the second task probes", later: circuit.LeaseFor, first: 503, posts: 2, state: circuit.Open},
+		{name: "after the end of the lease: the second task probes", later: circuit.ProbeLease, first: 503, posts: 2, state: circuit.Open},
 		{name: "a copy of the message probes, too", later: 0, again: true, first: 503, posts: 2, state: circuit.Open},
-		{name: "a late success closes", later: circuit.LeaseFor, first: 200, posts: 2, state: circuit.Closed},
+		{name: "a late success closes", later: circuit.ProbeLease, first: 200, posts: 2, state: circuit.Closed},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

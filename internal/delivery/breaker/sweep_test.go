@@ -22,7 +22,7 @@ func (w *bundle) lose(e hook.Endpoint, overdue ...time.Duration) []hook.Delivery
 	var ids []hook.DeliveryRef
 	for _, since := range overdue {
 		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-since-time.Minute), e), e.Target())
-		d.Tenant, d.State, d.Attempts, d.Task, d.Parks = e.Tenant, hook.StateRetrying, 1, hook.NewNonce(), 2
+		d.Tenant, d.State, d.Attempts, d.DecidedBy, d.Parks = e.Tenant, hook.StateRetrying, 1, hook.NewNonce(), 2
 		d.NextAttemptAt = w.Clock.Now().Add(-since)
 		w.Save(d)
 		ids = append(ids, d.Ref())
@@ -86,7 +86,7 @@ func TestSweep_SendsATaskForEachLostTask(t *testing.T) {
 			var tasks []hook.DeliveryRef
 			for _, m := range w.Queue.Receive(hook.QueueRetry, 3000) {
 				tasks = append(tasks, m.Task.Delivery)
-				if m.Task.Attempt != 2 || m.Task.Parks != 2 || m.Task.Nonce == w.Delivery(m.Task.Delivery).Task || !slices.Contains(ids, m.Task.Delivery) {
+				if m.Task.Attempt != 2 || m.Task.Parks != 2 || m.Task.Nonce == w.Delivery(m.Task.Delivery).DecidedBy || !slices.Contains(ids, m.Task.Delivery) {
 					t.Errorf("task %+v; want a new task of attempt 2", m.Task)
 				}
 			}

@@ -75,7 +75,7 @@ func (w *bundle) park(e hook.Endpoint, ages ...time.Duration) []hook.DeliveryRef
 	var ids []hook.DeliveryRef
 	for _, age := range ages {
 		d := hook.QueuedDelivery(w.Event("order.paid", w.Clock.Now().Add(-age), e), e.Target())
-		d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
+		d.State, d.Reason, d.DecidedBy = hook.StateParked, hook.ReasonCircuit, hook.NewNonce()
 		w.Save(d)
 		ids = append(ids, d.Ref())
 	}

@@ -73,8 +73,8 @@ func TestProcessBatch_OneTaskMakesTheAttempt(t *testing.T) {
 	if failed := w.Deliverer().ProcessBatch(w.Context(), batchOf(all[1:]...)); failed != nil || len(w.Posts) != 1 {
 		t.Errorf("ProcessBatch() again = %v after %d POSTs; want none failed, 1", failed, len(w.Posts))
 	}
-	if d := w.Delivery(id); d.State != hook.StateDelivered || d.Task != all[0].Task.Nonce {
-		t.Errorf("%s by task %s; want delivered by the first task", d.State, d.Task)
+	if d := w.Delivery(id); d.State != hook.StateDelivered || d.DecidedBy != all[0].Task.Nonce {
+		t.Errorf("%s by task %s; want delivered by the first task", d.State, d.DecidedBy)
 	}
 }
 

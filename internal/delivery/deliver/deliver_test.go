@@ -344,7 +344,7 @@ func TestProcessBatch_DelayedTaskKeepsItsNonce(t *testing.T) {
 		t.Fatal("the task was not sent on")
 	}
 	d := hook.Delivery{
-		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, Task: message.Task.Nonce,
+		ID: id.DeliveryID, AcceptedAt: id.AcceptedAt, Tenant: "acme", State: hook.StateRetrying, Attempts: 1, DecidedBy: message.Task.Nonce,
 		CreatedAt: w.Clock.Now(), NextAttemptAt: w.Clock.Now().Add(time.Minute),
 	}
 	if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil { // and the function that made it died here
@@ -403,7 +403,7 @@ func TestProcessBatch_CancelledResumesFromOwnDecision(t *testing.T) {
 	}
 	next := hook.NewTask("acme", old.Successor(), 1)
 	cancelled := hook.Delivery{
-		ID: old.Successor().DeliveryID, AcceptedAt: old.Successor().AcceptedAt, Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, Task: next.Nonce, CreatedAt: w.Clock.Now(),
+		ID: old.Successor().DeliveryID, AcceptedAt: old.Successor().AcceptedAt, Tenant: "acme", State: hook.StateCancelled, Reason: hook.ReasonDeleted, DecidedBy: next.Nonce, CreatedAt: w.Clock.Now(),
 	}
 	for _, d := range []hook.Delivery{old, cancelled} {
 		if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
@@ -641,11 +641,11 @@ func TestProcessBatch_SettlesOnConcurrentWrites(t *testing.T) {
 		tasks    int // left on the queue
 	}{
 		{name: "a duplicate delivered it", race: func(d *hook.Delivery) {
-			d.State, d.Attempts, d.Task = hook.StateDelivered, 1, "other"
+			d.State, d.Attempts, d.DecidedBy = hook.StateDelivered, 1, "other"
 		}, state: hook.StateDelivered, attempts: 1, tasks: 0},
 		{name: "someone cancelled it", race: func(d *hook.Delivery) { d.State = hook.StateCancelled }, state: hook.StateCancelled, attempts: 0, tasks: 0},
 		{name: "a duplicate parked it", race: func(d *hook.Delivery) {
-			d.State, d.Reason, d.Task = hook.StateParked, hook.ReasonPaused, "other"
+			d.State, d.Reason, d.DecidedBy = hook.StateParked, hook.ReasonPaused, "other"
 		}, state: hook.StateRetrying, attempts: 1, tasks: 1},
 	}
 	for _, tt := range tests {

@@ -19,7 +19,7 @@ func (g delayingGate) Ask(_ context.Context, q admission.Query) (*admit.Permits,
 	for i := range a.Verdicts {
 		a.Verdicts[i] = admission.Verdict{Decision: admission.Move, Queue: hook.QueueRetry, Until: g.until}
 	}
-	return &admit.Permits{Query: q, Admission: a}, nil
+	return &admit.Permits{Query: q, Answer: a}, nil
 }
 
 func (delayingGate) Return(context.Context, *hook.Endpoint, hook.Queue, admit.Ended) error {

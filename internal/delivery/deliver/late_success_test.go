@@ -93,7 +93,7 @@ func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 		w.T.Fatal(err)
 	}
 	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
-	d.State, d.Task, d.Attempts, d.NextAttemptAt = hook.StateRetrying, hook.NewNonce(), 1, w.Clock.Now()
+	d.State, d.DecidedBy, d.Attempts, d.NextAttemptAt = hook.StateRetrying, hook.NewNonce(), 1, w.Clock.Now()
 	d.Last = hook.Outcome{Class: hook.ClassUnavailable, Status: 500}
 	edit(&d)
 	w.Save(d)
@@ -134,7 +134,7 @@ func TestProcessBatch_LateSuccessOfACopy(t *testing.T) {
 			}
 			process := w.Deliverer()
 			writeTo(process, &racingStore{store: w.Store, race: func() {
-				w.failBy(id, func(d *hook.Delivery) { d.State, d.Task = tt.state, message.Task.Nonce })
+				w.failBy(id, func(d *hook.Delivery) { d.State, d.DecidedBy = tt.state, message.Task.Nonce })
 			}})
 			if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
 				t.Errorf("failed %v; want none", failed)

@@ -104,7 +104,7 @@ func (w *bundle) parkBy(id hook.DeliveryRef, nonce string, released bool) {
 		w.T.Fatal(err)
 	}
 	d := hook.QueuedDelivery(event, hook.Target{Endpoint: id.Endpoint, Shards: 1})
-	d.State, d.Reason, d.Task, d.Parks = hook.StateParked, hook.ReasonCircuit, nonce, 1
+	d.State, d.Reason, d.DecidedBy, d.Parks = hook.StateParked, hook.ReasonCircuit, nonce, 1
 	w.Save(d)
 	if !released {
 		return

@@ -22,7 +22,7 @@ func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
 	expired := e
 	expired.AcceptedAt, expired.ExpiresAt = e.AcceptedAt.Add(-world.Retention), e.AcceptedAt
 	old := hook.QueuedDelivery(expired, e.Targets[0])
-	old.State, old.Attempts, old.Task = hook.StateDelivered, 1, "old"
+	old.State, old.Attempts, old.DecidedBy = hook.StateDelivered, 1, "old"
 	w.Save(old)
 
 	if err := w.Store.PutEvent(t.Context(), e); err != nil {
@@ -36,7 +36,7 @@ func TestProcessBatch_ReusedIdempotencyKey(t *testing.T) {
 	if d := w.Delivery(next.Ref()); d.State != hook.StateDelivered || len(w.Posts) != 1 {
 		t.Errorf("the delivery of the second event is %s after %d POSTs; want delivered after 1", d.State, len(w.Posts))
 	}
-	if d := w.Delivery(old.Ref()); d.Task != "old" || d.Version != 1 {
+	if d := w.Delivery(old.Ref()); d.DecidedBy != "old" || d.Version != 1 {
 		t.Errorf("the delivery of the first event is %+v; want the old record", d)
 	}
 }

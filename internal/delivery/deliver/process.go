@@ -23,7 +23,7 @@ func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot
 	others.Go(func() { d.processDecided(ctx, decided) })
 	var groups []*group
 	for _, members := range groupsOf(due) {
-		g, err := d.admit(ctx, members, snapshot)
+		g, err := d.ask(ctx, members, snapshot)
 		if err != nil {
 			failAll(members, err)
 			continue
@@ -47,15 +47,14 @@ func (d *Deliverer) processDecided(ctx context.Context, jobs []*job) {
 	}
 }
 
-// group is a group of jobs that ask the gate together, with its answer.
+// group has jobs that ask the gate together, with its answer.
 type group struct {
-	*admit.Permits
-
-	jobs []*job
+	jobs    []*job
+	permits *admit.Permits
 }
 
-// admit asks the gate about the jobs of one group, and gives each job its next step.
-func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
+// ask asks the gate about the jobs of one group, and gives each job its next step.
+func (d *Deliverer) ask(ctx context.Context, jobs []*job, snapshot *Snapshot) (*group, error) {
 	id := jobs[0].Task.Delivery.Endpoint
 	due := make([]admission.Due, len(jobs))
 	for i, j := range jobs {
@@ -68,14 +67,14 @@ func (d *Deliverer) admit(ctx context.Context, jobs []*job, snapshot *Snapshot) 
 		return nil, fmt.Errorf("ask gate of endpoint %s: %w", id, err)
 	}
 	for i, j := range jobs {
-		j.verdict = permits.Verdicts[i]
-		j.step, j.err = admitted(&j.subject, j.verdict, d.Now())
+		j.verdict = permits.Answer.Verdicts[i]
+		j.step, j.err = stepAfter(&j.subject, j.verdict, d.Now())
 	}
-	return &group{permits, jobs}, nil
+	return &group{jobs, permits}, nil
 }
 
-// admitted returns the step that follows from the verdict about a task.
-func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, error) {
+// stepAfter returns the step that follows from the verdict about a task.
+func stepAfter(s *subject, v admission.Verdict, now time.Time) (settlement.Step, error) {
 	switch v.Decision {
 	case admission.Park:
 		// Write even if the delivery is already parked for the same reason: the breaker may be
@@ -103,7 +102,7 @@ func admitted(s *subject, v admission.Verdict, now time.Time) (settlement.Step, 
 func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 	done := ends{tasks: make([]admit.Ended, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)
-	open := d.Attempts.Opener(ctx, g.Endpoint)
+	open := d.Attempts.Opener(ctx, g.jobs[0].Endpoint)
 	n := len(requests) + len(rest)
 	parallel.Each(n, n, func(i int) error {
 		if i < len(rest) {
@@ -113,7 +112,7 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 		}
 		return nil // each job holds its own error
 	})
-	d.logDone(ctx, g.Record.Endpoint, d.Gate.Done(ctx, g.Permits, done.tasks))
+	d.logDone(ctx, g.jobs[0].Task.Delivery.Endpoint, d.Gate.Done(ctx, g.permits, done.tasks))
 }
 
 // take takes the step of one job that makes no attempt.

@@ -30,7 +30,7 @@ func (w *bundle) parkAgain(id hook.DeliveryRef) {
 	w.T.Helper()
 
 	d := w.Delivery(id)
-	d.Task = hook.NewNonce()
+	d.DecidedBy = hook.NewNonce()
 	d.Parks++
 	w.Save(d)
 }

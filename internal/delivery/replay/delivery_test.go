@@ -252,7 +252,7 @@ func TestDiscardAndCancel(t *testing.T) {
 				if diff := cmp.Diff(w.Delivery(id), d); diff != "" {
 					t.Errorf("returned delivery (-stored +returned):\n%s", diff)
 				}
-				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.Task == "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
+				if tt.state != to && (d.By != asked.By || d.Note != "known outage" || d.DecidedBy == "" || !d.UpdatedAt.Equal(start.Add(time.Minute))) {
 					t.Errorf("discard %t = %+v; want By, Note and UpdatedAt", discard, d)
 				}
 			}

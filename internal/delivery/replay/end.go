@@ -82,7 +82,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 			return d, false, refused
 		}
 		was = new(d)
-		d.Task, d.NextAttemptAt, d.UpdatedAt = nonce, time.Time{}, r.now()
+		d.DecidedBy, d.NextAttemptAt, d.UpdatedAt = nonce, time.Time{}, r.now()
 		d.State, d.Reason = to.to, hook.ReasonManual
 		d.By, d.Note = to.by, to.note
 		return d, true, nil
@@ -90,7 +90,7 @@ func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.Delive
 	if err != nil {
 		return hook.Delivery{}, err
 	}
-	if was != nil && d.Task == nonce {
+	if was != nil && d.DecidedBy == nonce {
 		if r.Ended != nil {
 			r.Ended(*was, d)
 		}

@@ -100,9 +100,9 @@ func (r *Replayer) eraseDelivery(ctx context.Context, queued hook.Delivery, by h
 		}
 		ends := !d.State.Settled()
 		if d = d.Erase(r.now()); ends {
-			d.By, d.Task = by, nonce
+			d.By, d.DecidedBy = by, nonce
 		}
 		return d, true, nil
 	})
-	return d, err == nil && d.Task == nonce, err
+	return d, err == nil && d.DecidedBy == nonce, err
 }

@@ -33,7 +33,7 @@ func (w *bundle) furnished() (event hook.Event, ids []hook.DeliveryRef) {
 			w.Enqueue(hook.QueueLive, d.NextTask())
 			continue
 		}
-		d.State, d.Attempts, d.Task = state, 2, hook.NewNonce()
+		d.State, d.Attempts, d.DecidedBy = state, 2, hook.NewNonce()
 		d.Last = hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Body: []byte("a name")}
 		if state == hook.StateRetrying {
 			d.NextAttemptAt = start.Add(time.Minute)

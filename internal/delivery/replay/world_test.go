@@ -50,7 +50,7 @@ func (w *bundle) one(e hook.Endpoint, state hook.State, eventType string, at tim
 	w.T.Helper()
 
 	d := hook.QueuedDelivery(w.Event(eventType, at, e), e.Target())
-	d.State, d.Task = state, hook.NewNonce()
+	d.State, d.DecidedBy = state, hook.NewNonce()
 	switch state {
 	case hook.StateDead:
 		d.Reason, d.Attempts, d.Last = hook.ReasonExhausted, 2, hook.Outcome{Class: hook.ClassUnavailable, Status: 503, Error: "503"}

@@ -53,10 +53,8 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	}
 	var (
 		plan     = decision.On(about, about.Delivery)
-		saved    bool      // by this process, which knows it
-		followed bool      // up, before a write whose response may be lost
-		undone   time.Time // when the delivery died, if the decision replaces that death
-		fault    error     // of a follow-up before the write
+		followed *settlement.Plan // up, before a write whose response may be lost; nil: none
+		fault    error            // of that follow-up
 	)
 	err := repeat(ctx, s.Wait, tries, func() error {
 		switch plan.Course {
@@ -66,33 +64,35 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 			if fault = s.followUp(ctx, about, plan.Record); fault != nil {
 				return nil //nolint:nilerr // returned below: a conflict in the follow-up must not repeat this write
 			}
-			followed, undone = true, plan.Undone
+			followed = new(plan)
 		case settlement.WriteFirst:
 		}
 		newest, err := s.save(ctx, plan)
-		if saved = err == nil; newest != nil {
+		switch {
+		case err == nil:
+			plan = plan.Saved()
+		case newest != nil:
 			plan = decision.On(about, newest)
 		}
 		return err
 	})
-	own := saved || plan.Course == settlement.FollowOnly
-	done := Written{Record: plan.Record, Own: own, Made: saved || plan.Made}
+	done := Written{Record: plan.Record, Own: plan.Course == settlement.FollowOnly, Made: plan.Made}
 	if done.Made && !decision.HasAttempt() && done.Record.State == hook.StateDead {
 		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
 	}
 	if err = cmp.Or(err, fault); err != nil {
 		return done, store.Busy(err, "delivery "+about.Task.Delivery.String())
 	}
-	if done.Made && !undone.IsZero() {
-		s.countDead(ctx, about, -1, undone) // the success counts instead
+	if done.Made && followed != nil && !followed.Undone.IsZero() {
+		s.countDead(ctx, about, -1, followed.Undone) // the success counts instead
 	}
 	switch {
-	case own && !followed:
-		err = s.FollowUp(ctx, about, done.Record)
-	case own:
-		err = s.orders().Ended(ctx, *done.Record)
+	case !done.Own:
+		return done, nil
+	case followed == nil:
+		return done, s.FollowUp(ctx, about, done.Record)
 	}
-	return done, err
+	return done, s.orders().Ended(ctx, *done.Record)
 }
 
 // save writes the plan's record. After a conflict it returns the newest record with the error.

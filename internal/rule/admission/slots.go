@@ -64,7 +64,7 @@ func (r *Record) AdmitsNow(e *hook.Endpoint, now time.Time) float64 {
 	if e.Status != hook.StatusActive || now.Before(r.ThrottledUntil) {
 		return 0
 	}
-	return r.Share(now)
+	return r.PassRate(now)
 }
 
 // SlotsNow returns the slots that the endpoint has now, of the given highest number. While it sheds,

@@ -35,10 +35,10 @@ const FragileFailures = 3
 // Window is the rolling window of the failure rate.
 const Window = 10 * time.Minute
 
-// LeaseFor is how long the lease of a probe lasts. An attempt and its settlement take less
+// ProbeLease is how long the lease of a probe lasts. An attempt and its settlement take less
 // time, so two probes cannot overlap. If the holder crashes, the next probe waits for at most
-// LeaseFor.
-const LeaseFor = 2 * time.Minute
+// ProbeLease.
+const ProbeLease = 2 * time.Minute
 
 // Circuit is the circuit breaker of one endpoint.
 type Circuit struct {
@@ -116,7 +116,7 @@ func (c Circuit) Probe(holder string, now time.Time) (next Circuit, ok bool) {
 		return c, false
 	}
 	c.State = HalfOpen
-	c.Holder, c.LeaseUntil = holder, now.Add(LeaseFor)
+	c.Holder, c.LeaseUntil = holder, now.Add(ProbeLease)
 	return c, true
 }
 

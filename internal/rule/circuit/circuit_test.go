@@ -49,7 +49,7 @@ func open() circuit.Circuit {
 
 func halfOpen() circuit.Circuit {
 	c := open()
-	c.State, c.Holder, c.ProbeAt, c.LeaseUntil = circuit.HalfOpen, "dlv_a", start, start.Add(circuit.LeaseFor)
+	c.State, c.Holder, c.ProbeAt, c.LeaseUntil = circuit.HalfOpen, "dlv_a", start, start.Add(circuit.ProbeLease)
 	return c
 }
 
@@ -259,7 +259,7 @@ func TestCircuit_Probe(t *testing.T) {
 
 	leased := func(holder string, at time.Time) circuit.Circuit {
 		c := halfOpen()
-		c.Holder, c.LeaseUntil = holder, at.Add(circuit.LeaseFor)
+		c.Holder, c.LeaseUntil = holder, at.Add(circuit.ProbeLease)
 		return c
 	}
 	due, over := start.Add(10*time.Second), start.Add(2*time.Minute)
@@ -309,7 +309,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 	shared := func(until time.Duration) circuit.Circuit {
 		c := halfOpen()
 		c.LeaseUntil = now.Add(until)
-		c.ProbeAt = c.LeaseUntil.Add(-circuit.LeaseFor)
+		c.ProbeAt = c.LeaseUntil.Add(-circuit.ProbeLease)
 		return c
 	}
 	waiting := func(until time.Duration) circuit.Circuit {
@@ -328,7 +328,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 		return c
 	}
 	later := func(c circuit.Circuit) circuit.Circuit { // the next probe has taken the lease
-		c.Holder, c.LeaseUntil = "dlv_b", now.Add(circuit.LeaseFor)
+		c.Holder, c.LeaseUntil = "dlv_b", now.Add(circuit.ProbeLease)
 		return c
 	}
 	over := leased(halfOpen(), start.Sub(now))
@@ -416,7 +416,7 @@ func TestCircuit_Mended(t *testing.T) {
 		return c
 	}
 	leased := func(c circuit.Circuit) circuit.Circuit { // opened by hand beside a probe
-		c.LeaseUntil = start.Add(circuit.LeaseFor)
+		c.LeaseUntil = start.Add(circuit.ProbeLease)
 		c.ProbeAt = c.LeaseUntil
 		return c
 	}

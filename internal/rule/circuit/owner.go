@@ -38,7 +38,7 @@ func (c Circuit) ProbeWithin(cooldown time.Duration, now time.Time) Circuit {
 }
 
 // leasedAt returns when the probe of a half-open circuit took its lease.
-func (c Circuit) leasedAt() time.Time { return c.LeaseUntil.Add(-LeaseFor) }
+func (c Circuit) leasedAt() time.Time { return c.LeaseUntil.Add(-ProbeLease) }
 
 func later(a, b time.Time) time.Time {
 	if a.Before(b) {

@@ -25,8 +25,8 @@ func (c Circuit) Sheds(now time.Time) int {
 	return c.Shed
 }
 
-// Share returns the share of first attempts that start now, 0 to 1.
-func (c Circuit) Share(now time.Time) float64 {
+// PassRate returns the share of first attempts that start now, 0 to 1.
+func (c Circuit) PassRate(now time.Time) float64 {
 	if c.State != Closed {
 		return 0
 	}

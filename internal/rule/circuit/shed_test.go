@@ -44,7 +44,7 @@ func TestCircuit_Admits(t *testing.T) {
 					t.Fatalf("%s is admitted while %d %% wait, but not while %d %% do", key, c.Shed, more.Shed)
 				}
 			}
-			if share := c.Share(start.Add(tt.after)); share < float64(tt.min)/10_000 || share > float64(tt.max)/10_000 {
+			if share := c.PassRate(start.Add(tt.after)); share < float64(tt.min)/10_000 || share > float64(tt.max)/10_000 {
 				t.Errorf("Share() = %g; want %d to %d of 10,000", share, tt.min, tt.max)
 			}
 			if admitted < tt.min || admitted > tt.max {

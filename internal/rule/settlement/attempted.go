@@ -14,7 +14,7 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	if next.Erased { // the payload was erased during the attempt
 		o = o.Bare()
 	}
-	next.Attempts, next.Task = s.Task.Attempt, s.Task.Nonce
+	next.Attempts, next.DecidedBy = s.Task.Attempt, s.Task.Nonce
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
 	next.Last = o.Short()
 	next.State, next.Reason = hook.StateDead, hook.ReasonNone

@@ -75,6 +75,12 @@ type Plan struct {
 	Made bool
 }
 
+// Saved returns the plan after this process wrote its record.
+func (p Plan) Saved() Plan {
+	p.Course, p.Made = FollowOnly, true
+	return p
+}
+
 // On returns the plan for the newest record, which it does not change. The first case that applies
 // decides.
 //
@@ -83,11 +89,11 @@ type Plan struct {
 // decision with an attempt does: the breaker ends and cancels parked deliveries.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
-	own := current.Task == s.Task.Nonce
+	own := current.DecidedBy == s.Task.Nonce
 	recorded := current.Attempts >= s.Task.Attempt
 	died := current.State == hook.StateDead && current.Replayed.Generation == 0
-	parkedTwice := own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts
-	decided := recorded || current.State.Settled() || parkedTwice
+	parked := own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts
+	decided := recorded || current.State.Settled() || parked
 	switch {
 	// If the delivery was parked after the task was made, the task must not decide: a copy of it may
 	// have parked the delivery, and that process may have deleted the message. This happens only
@@ -148,6 +154,6 @@ func (d Decision) apply(s *Subject, current *hook.Delivery) (*hook.Delivery, *ho
 	if next.State == hook.StateParked {
 		next.Parks++
 	}
-	next.Task, next.UpdatedAt = s.Task.Nonce, d.at
+	next.DecidedBy, next.UpdatedAt = s.Task.Nonce, d.at
 	return next, nil
 }

@@ -60,7 +60,7 @@ const earlyTolerance = time.Second
 // release sends its task before it ends the park. No other write changes Parks.
 func Judge(s *Subject, now time.Time) Step {
 	t, d := s.Task, s.Delivery
-	own, turn := d.Task == t.Nonce, s.Sequence.TurnOf(*d)
+	own, turn := d.DecidedBy == t.Nonce, s.Sequence.TurnOf(*d)
 	switch {
 	case t.Attempt == d.Attempts && own,
 		d.State.Settled() && own: // expired or cancelled without an attempt

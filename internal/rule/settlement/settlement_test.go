@@ -31,7 +31,7 @@ func TestJudge(t *testing.T) {
 
 	record := func(state hook.State, attempts int, task string) func(s *settlement.Subject) {
 		return func(s *settlement.Subject) {
-			s.Delivery.State, s.Delivery.Attempts, s.Delivery.Task = state, attempts, task
+			s.Delivery.State, s.Delivery.Attempts, s.Delivery.DecidedBy = state, attempts, task
 		}
 	}
 	tests := []struct {
@@ -189,7 +189,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 			before := *s.Delivery
 			plan := tt.decision.On(s, s.Delivery)
 			got := written{
-				Course: plan.Course, State: plan.Record.State, Reason: plan.Record.Reason, Task: plan.Record.Task,
+				Course: plan.Course, State: plan.Record.State, Reason: plan.Record.Reason, Task: plan.Record.DecidedBy,
 				Next: plan.Record.NextAttemptAt, Attempt: plan.Attempt != nil, Made: plan.Made, Undone: plan.Undone,
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -205,7 +205,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 // newest returns an edit of the newest record.
 func newest(state hook.State, attempts int, task string) func(s *settlement.Subject) {
 	return func(s *settlement.Subject) {
-		s.Delivery.State, s.Delivery.Attempts, s.Delivery.Task, s.Delivery.UpdatedAt = state, attempts, task, now
+		s.Delivery.State, s.Delivery.Attempts, s.Delivery.DecidedBy, s.Delivery.UpdatedAt = state, attempts, task, now
 	}
 }
 
