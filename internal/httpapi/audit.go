@@ -377,7 +377,7 @@ const newValue = hook.Masked + " (new value)"
 
 // audited returns the endpoint in the form for comparing it with before.
 func audited(e, before hook.Endpoint) auditedEndpoint {
-	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: viewsOf[auditedSecret](e.Secrets)}
+	view := auditedEndpoint{endpointView: viewEndpoint(e), Secrets: each(e.Secrets, viewOf[auditedSecret])}
 	if before.Auth.Type == e.Auth.Type && !bytes.Equal(before.Auth.Sealed, e.Auth.Sealed) {
 		view.Auth.Secret = newValue
 	}

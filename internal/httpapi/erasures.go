@@ -16,23 +16,12 @@ type erasureView struct {
 	Tenant    hook.TenantID  `json:"tenant"`
 	State     string         `json:"state"`
 	Passes    int            `json:"passes"`
-	Removed   removedView    `json:"removed"`
+	Removed   erasure.Counts `json:"removed"`
 	By        hook.KeyID     `json:"by"`
 	CreatedAt time.Time      `json:"created_at"`
 	UpdatedAt time.Time      `json:"updated_at"`
 	EndedAt   time.Time      `json:"ended_at,omitzero"`
 	ExpiresAt time.Time      `json:"expires_at,omitzero"`
-}
-
-// removedView is the number of removed records of each kind.
-type removedView struct {
-	Keys       int `json:"keys"`
-	Endpoints  int `json:"endpoints"`
-	Events     int `json:"events"`
-	Deliveries int `json:"deliveries"`
-	Attempts   int `json:"attempts"`
-	Replays    int `json:"replays"`
-	Other      int `json:"other"`
 }
 
 // eraseTenant starts the erasure of the tenant, or returns the erasure under way.
@@ -53,7 +42,7 @@ func (h *replays) getErasure(ctx context.Context, c *call, id hook.ErasureID) (r
 
 func viewErasure(e erasure.Erasure) erasureView {
 	v := viewOf[erasureView](e)
-	v.State, v.Removed = e.State(), removedView(e.Removed)
+	v.State = e.State()
 	if e.EndedAt.IsZero() {
 		v.ExpiresAt = time.Time{}
 	}

@@ -64,10 +64,6 @@ type refusedView struct {
 	Error problem `json:"error"`
 }
 
-type batchView struct {
-	Data []any `json:"data"` // acceptedView or refusedView, in the order of the request
-}
-
 func (h *events) post(ctx context.Context, c *call, body eventBody, wrong fieldErrors) (reply, error) {
 	if values := c.r.Header.Values(idempotencyHeader); len(values) > 0 {
 		key := strings.Join(values, ", ")
@@ -131,7 +127,7 @@ func (h *events) postBatch(ctx context.Context, c *call, body batchBody) (reply,
 		}
 	}
 
-	view, status := batchView{Data: make([]any, len(results))}, http.StatusAccepted
+	view, status := allView[any]{Data: make([]any, len(results))}, http.StatusAccepted // acceptedView or refusedView
 	for i, result := range results {
 		if result.Err != nil {
 			status = http.StatusMultiStatus

@@ -11,6 +11,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/admin/reject"
+	"surehook.example/surehook/internal/admin/search"
+	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -57,7 +61,7 @@ func Views() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"Accepted":           reflect.TypeFor[acceptedView](),
 		"Refused":            reflect.TypeFor[refusedView](),
-		"BatchResult":        reflect.TypeFor[batchView](),
+		"BatchResult":        reflect.TypeFor[allView[any]](),
 		"Event":              reflect.TypeFor[event](),
 		"EventList":          reflect.TypeFor[listView[listedEventView]](),
 		"Caller":             reflect.TypeFor[callerView](),
@@ -75,18 +79,18 @@ func Views() map[string]reflect.Type {
 		"EventType":          reflect.TypeFor[eventTypeView](),
 		"EventTypeList":      reflect.TypeFor[listView[eventTypeView]](),
 		"KeyWithText":        reflect.TypeFor[newKeyView](),
-		"RejectList":         reflect.TypeFor[rejectsView](),
-		"Redriven":           reflect.TypeFor[redrivenView](),
+		"RejectList":         reflect.TypeFor[allView[rejectView]](),
+		"Redriven":           reflect.TypeFor[reject.Redriven](),
 		"KeyList":            reflect.TypeFor[listView[keyView]](),
-		"EventReplay":        reflect.TypeFor[replayedView](),
+		"EventReplay":        reflect.TypeFor[allView[any]](),
 		"NotReplayed":        reflect.TypeFor[notReplayedView](),
 		"Erasure":            reflect.TypeFor[erasureView](),
-		"ErasureCounts":      reflect.TypeFor[removedView](),
+		"ErasureCounts":      reflect.TypeFor[erasure.Counts](),
 		"Replay":             reflect.TypeFor[jobView](),
 		"ReplayProgress":     reflect.TypeFor[progressView](),
 		"ReplayList":         reflect.TypeFor[listView[jobView]](),
 		"ReplayPreview":      reflect.TypeFor[previewView](),
-		"DeadLetterAnalysis": reflect.TypeFor[analysisView](),
+		"DeadLetterAnalysis": reflect.TypeFor[replay.Analysis](),
 		"Backlog":            reflect.TypeFor[backlogView](),
 		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
 		"TenantHealth":       reflect.TypeFor[tenantHealthView](),
@@ -96,8 +100,8 @@ func Views() map[string]reflect.Type {
 		"StatsRow":           reflect.TypeFor[statsRowView](),
 		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Preview":            reflect.TypeFor[requestPreview](),
-		"FoundList":          reflect.TypeFor[searchView](),
-		"Found":              reflect.TypeFor[foundView](),
+		"FoundList":          reflect.TypeFor[allView[search.Found]](),
+		"Found":              reflect.TypeFor[search.Found](),
 		"Egress":             reflect.TypeFor[egressView](),
 		"Health":             reflect.TypeFor[pipelineView](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),

@@ -256,6 +256,9 @@ func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ refle
 	var always []string
 	for _, field := range reflect.VisibleFields(typ) {
 		tag, ok := field.Tag.Lookup("json")
+		if !ok && !field.Anonymous && field.IsExported() {
+			t.Errorf("field %s of %s would be answered without anybody saying so; want a name, or json:\"-\"", field.Name, path)
+		}
 		if !ok || tag == "-" {
 			continue // embedded: the fields of the embedded struct are visible, too
 		}

@@ -63,6 +63,13 @@ type listView[T any] struct {
 	NextCursor *string `json:"next_cursor"` // null at the end
 }
 
+// allView is a list without pages.
+type allView[T any] struct {
+	Data []T `json:"data"`
+}
+
+func viewAll[T any](data []T) allView[T] { return allView[T]{data} }
+
 // viewList responds with a page of a list, bounded in bytes, unless parameters are wrong. It is the
 // only way to make a listView.
 func viewList[T, V any](q *params, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {

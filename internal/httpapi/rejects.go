@@ -44,10 +44,6 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:min(len(text), most)], "")
 }
 
-type rejectsView struct {
-	Data []rejectView `json:"data"`
-}
-
 // listRejects responds with rejects, in no particular order. A queue has no pages.
 func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
 	q := query(c, "limit")
@@ -56,20 +52,7 @@ func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
 		return reply{}, err
 	}
 	found, err := h.Rejects.List(ctx, limit)
-	if err != nil {
-		return reply{}, fmt.Errorf("list rejects: %w", err)
-	}
-	view := rejectsView{Data: make([]rejectView, len(found))}
-	for i, m := range found {
-		view.Data[i] = viewReject(m)
-	}
-	return ok(view), nil
-}
-
-type redrivenView struct {
-	Redriven int  `json:"redriven"`
-	Failed   int  `json:"failed"`
-	More     bool `json:"more"`
+	return answer(allView[rejectView]{each(found, viewReject)}, err)
 }
 
 // redriveRejects sends the rejects back to the events queue.
@@ -81,7 +64,6 @@ func (h *manage) redriveRejects(ctx context.Context, c *call) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("redrive rejects: %w", err)
 	}
-	view := redrivenView{Redriven: done.Sent, Failed: done.Failed, More: done.More}
-	c.changed(nil, view)
-	return ok(view), nil
+	c.changed(nil, done)
+	return ok(done), nil
 }

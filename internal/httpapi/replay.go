@@ -80,7 +80,7 @@ func (h *replays) replayEvent(ctx context.Context, c *call, body replayBody) (re
 	if err != nil {
 		return reply{}, fmt.Errorf("replay event: %w", err)
 	}
-	view, status := replayedView{Data: make([]any, len(results))}, http.StatusAccepted
+	view, status := allView[any]{Data: make([]any, len(results))}, http.StatusAccepted // deliveryView or notReplayedView
 	var (
 		replayed []hook.DeliveryID
 		refused  error

@@ -7,11 +7,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// replayedView holds one result per delivery of an event.
-type replayedView struct {
-	Data []any `json:"data"` // deliveryView or notReplayedView
-}
-
 type notReplayedView struct {
 	Delivery hook.DeliveryID `json:"delivery_id"`
 	Endpoint hook.EndpointID `json:"endpoint_id"`
@@ -52,22 +47,15 @@ type filterView struct {
 // progressView is a job with the states of the enqueued deliveries.
 type progressView struct {
 	jobView
-	Delivered  int `json:"delivered"`
-	Dead       int `json:"dead"`
-	Cancelled  int `json:"cancelled"`
+	replay.Outcomes
+
 	InProgress int `json:"in_progress"`
 }
 
 type previewView struct {
-	Total    int            `json:"total"`
-	Complete bool           `json:"complete"`
-	Counts   []countView    `json:"by_endpoint"`
-	Sample   []deliveryView `json:"sample"`
-}
+	replay.Preview
 
-type countView struct {
-	Endpoint hook.EndpointID `json:"endpoint_id"`
-	Count    int             `json:"count"`
+	Sample []deliveryView `json:"sample"`
 }
 
 func viewJob(j replay.Job) jobView {
@@ -92,8 +80,7 @@ func viewJob(j replay.Job) jobView {
 }
 
 func viewProgress(p replay.Progress) progressView {
-	v := viewOf[progressView](p.Outcomes)
-	v.jobView = viewJob(p.Job)
+	v := progressView{jobView: viewJob(p.Job), Outcomes: p.Outcomes}
 	if !p.Discards { // a discarded delivery is settled
 		// A delivery may settle before its page is counted as enqueued.
 		v.InProgress = max(0, p.Enqueued-p.Delivered-p.Dead-p.Cancelled)
@@ -102,9 +89,5 @@ func viewProgress(p replay.Progress) progressView {
 }
 
 func (c *call) viewPreview(p replay.Preview) previewView {
-	v := previewView{Total: p.Total, Complete: p.Complete, Counts: viewsOf[countView](p.ByEndpoint), Sample: make([]deliveryView, len(p.Sample))}
-	for i, d := range p.Sample {
-		v.Sample[i] = c.viewDelivery(d)
-	}
-	return v
+	return previewView{Preview: p, Sample: each(p.Sample, c.viewDelivery)}
 }

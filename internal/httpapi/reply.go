@@ -20,6 +20,14 @@ type reply struct {
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
+// answer returns the response with a read model, or the error of reading it.
+func answer(model any, err error) (reply, error) {
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(model), nil
+}
+
 // shown returns the response with the view of a record, or the error of reading it.
 func shown[T, V any](view func(T) V) func(T, error) (reply, error) {
 	return func(record T, err error) (reply, error) {

@@ -11,11 +11,11 @@ func viewOf[V, R any](record R) V {
 	return view
 }
 
-// viewsOf returns the views of a list.
-func viewsOf[V, R any](records []R) []V {
+// each returns the views of a list.
+func each[R, V any](records []R, view func(R) V) []V {
 	views := make([]V, len(records))
 	for i, r := range records {
-		views[i] = viewOf[V](r)
+		views[i] = view(r)
 	}
 	return views
 }

@@ -102,13 +102,13 @@ func (e Erasure) State() string {
 // Counts counts removed records. After a crash, the records of one step may be missing. With a
 // duplicate message, the records of one step may count twice.
 type Counts struct {
-	Keys       int `stored:"keys"`
-	Endpoints  int `stored:"endpoints"`
-	Events     int `stored:"events"`
-	Deliveries int `stored:"deliveries"`
-	Attempts   int `stored:"attempts"`
-	Replays    int `stored:"replays"`
-	Other      int `stored:"other"` // circuits, limits, counts, notifications, names
+	Keys       int `stored:"keys" json:"keys"`
+	Endpoints  int `stored:"endpoints" json:"endpoints"`
+	Events     int `stored:"events" json:"events"`
+	Deliveries int `stored:"deliveries" json:"deliveries"`
+	Attempts   int `stored:"attempts" json:"attempts"`
+	Replays    int `stored:"replays" json:"replays"`
+	Other      int `stored:"other" json:"other"` // circuits, limits, counts, notifications, names
 }
 
 // add counts the records.

@@ -61,9 +61,9 @@ func (a *Admin) List(ctx context.Context, limit int) ([]source.Message, error) {
 
 // Redriven is the result of a redrive.
 type Redriven struct {
-	Sent   int  // to the events queue
-	Failed int  // not taken by the events queue, and still rejects
-	More   bool // the call ended at its bounds: there may be more
+	Sent   int  `json:"redriven"` // to the events queue
+	Failed int  `json:"failed"`   // not taken by the events queue, and still rejects
+	More   bool `json:"more"`     // the call ended at its bounds: there may be more
 }
 
 // Redrive sends the rejects that arrived before the call to the events queue, at most MaxRedrive

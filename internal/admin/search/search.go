@@ -81,12 +81,12 @@ const (
 
 // Found is a found record.
 type Found struct {
-	Kind   Kind
-	ID     string
-	Tenant hook.TenantID
-	Name   string    // the type of an event, also for a delivery; the uid of an endpoint, or its URL without one; may be empty
-	State  string    // of a delivery or a replay job; empty for a delivery that this build cannot read
-	At     time.Time // when it was created; zero for a tenant
+	Kind   Kind          `json:"kind"`
+	ID     string        `json:"id"`
+	Tenant hook.TenantID `json:"tenant"`
+	Name   string        `json:"name,omitzero"`  // the type of an event, also for a delivery; the uid of an endpoint, or its URL without one; may be empty
+	State  string        `json:"state,omitzero"` // of a delivery or a replay job; empty for a delivery that this build cannot read
+	At     time.Time     `json:"at,omitzero"`    // when it was created; zero for a tenant
 }
 
 // Query asks for the records with a name.

@@ -23,10 +23,10 @@ const (
 
 // Analysis groups the deliveries that died within a period by their causes.
 type Analysis struct {
-	Period   time.Duration
-	Total    int  // deliveries in all groups
-	Complete bool // false: more dead deliveries exist than Analyse read
-	Groups   []deadletter.Group
+	Period   time.Duration      `json:"period"`
+	Total    int                `json:"total"`    // deliveries in all groups
+	Complete bool               `json:"complete"` // false: more dead deliveries exist than Analyse read
+	Groups   []deadletter.Group `json:"groups"`
 }
 
 // Analyse groups the tenant's deliveries that died within the period before now, from MinPeriod

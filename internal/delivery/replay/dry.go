@@ -13,16 +13,16 @@ const SampleSize = 10
 
 // Preview is what a job would select now. The job would skip those that were already replayed.
 type Preview struct {
-	Total      int
-	ByEndpoint []EndpointCount // in the order of ids, without zero counts
-	Sample     []hook.Delivery // the oldest deliveries, at most SampleSize
-	Complete   bool            // false: there was not enough time, and the counts are lower bounds
+	Total      int             `json:"total"`
+	Complete   bool            `json:"complete"`    // false: there was not enough time, and the counts are lower bounds
+	ByEndpoint []EndpointCount `json:"by_endpoint"` // in the order of ids, without zero counts
+	Sample     []hook.Delivery `json:"-"`           // the oldest deliveries, at most SampleSize
 }
 
 // EndpointCount is the number of deliveries of one endpoint in a selection.
 type EndpointCount struct {
-	Endpoint hook.EndpointID
-	Count    int
+	Endpoint hook.EndpointID `json:"endpoint_id"`
+	Count    int             `json:"count"`
 }
 
 // DryRun returns what a job by Start would select, without making the job. Usually the index

@@ -113,9 +113,9 @@ func (s JobState) String() string {
 
 // Outcomes counts the settled deliveries of a job.
 type Outcomes struct {
-	Delivered int
-	Dead      int
-	Cancelled int // cancelled or discarded
+	Delivered int `json:"delivered"`
+	Dead      int `json:"dead"`
+	Cancelled int `json:"cancelled"` // cancelled or discarded
 }
 
 // Progress is a job with the outcomes of the enqueued deliveries.

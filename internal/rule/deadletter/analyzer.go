@@ -21,17 +21,17 @@ const slot = 5 * time.Minute
 // Group is a summary of the dead letters of one endpoint, class and status, or, without an attempt, of
 // one endpoint and reason.
 type Group struct {
-	Endpoint     hook.EndpointID
-	Class        hook.Class  // of the last attempt; 0 without an attempt
-	Status       int         // 0 for no response
-	Reason       hook.Reason // the most frequent reason
-	Count        int
-	FirstAt      time.Time // the first death
-	LastAt       time.Time // the last death
-	MeanAttempts float64   // per dead letter
-	Error        string    // the most frequent error; empty if none has one
-	Pattern      Pattern
-	Suggestion   string // advice for the owner, one or two sentences
+	Endpoint     hook.EndpointID `json:"endpoint_id"`
+	Class        hook.Class      `json:"class,omitzero"`  // of the last attempt; 0 without an attempt
+	Status       int             `json:"status,omitzero"` // 0 for no response
+	Reason       hook.Reason     `json:"reason"`          // the most frequent reason
+	Count        int             `json:"count"`
+	FirstAt      time.Time       `json:"first_at"`       // the first death
+	LastAt       time.Time       `json:"last_at"`        // the last death
+	MeanAttempts float64         `json:"mean_attempts"`  // per dead letter
+	Error        string          `json:"error,omitzero"` // the most frequent error; empty if none has one
+	Pattern      Pattern         `json:"pattern"`
+	Suggestion   string          `json:"suggestion"` // advice for the owner, one or two sentences
 }
 
 // Analyzer groups dead letters. The zero Analyzer is ready to use.
