@@ -22,6 +22,10 @@
 // Responses are JSON, and errors are problem documents (RFC 9457). Only the
 // message of an error with a code reaches the caller, never an internal error.
 //
+// A read model, which a use case makes only to be answered, names its fields in JSON itself. A stored
+// record is not answered: a view lists what callers see of it, so that a new field stays hidden, and no
+// secret gets out.
+//
 // The package makes no decision about events and endpoints.
 package httpapi
 

@@ -173,7 +173,7 @@ func (h *manage) endpointStatus(
 		}
 		c.target(string(s.Endpoint.ID)) // also without a change
 		view := statusView{
-			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: viewCircuitState(s),
+			endpointView: viewEndpoint(s.Endpoint), Slow: s.Gate.Review.Slow, CircuitState: s.Circuit(),
 			SignedBy: s.SignedBy, OldSecretsUntil: s.OldSecretsUntil,
 		}
 		return ok(view).versioned(s.Endpoint.Version), nil

@@ -14,9 +14,11 @@ import (
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/admin/reject"
 	"surehook.example/surehook/internal/admin/search"
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/drain"
 )
 
 // Docs returns the handler of the documentation over the files.
@@ -91,13 +93,13 @@ func Views() map[string]reflect.Type {
 		"ReplayList":         reflect.TypeFor[listView[jobView]](),
 		"ReplayPreview":      reflect.TypeFor[previewView](),
 		"DeadLetterAnalysis": reflect.TypeFor[replay.Analysis](),
-		"Backlog":            reflect.TypeFor[backlogView](),
-		"EndpointHealth":     reflect.TypeFor[endpointHealthView](),
+		"Backlog":            reflect.TypeFor[drain.Forecast](),
+		"EndpointHealth":     reflect.TypeFor[status.Health](),
 		"TenantHealth":       reflect.TypeFor[tenantHealthView](),
-		"AttentionList":      reflect.TypeFor[listView[needingView]](),
-		"Stats":              reflect.TypeFor[statsView](),
-		"PipelineStats":      reflect.TypeFor[pipelineStatsView](),
-		"StatsRow":           reflect.TypeFor[statsRowView](),
+		"AttentionList":      reflect.TypeFor[listView[status.EndpointHarm]](),
+		"Stats":              reflect.TypeFor[status.Statistics](),
+		"PipelineStats":      reflect.TypeFor[status.PipelineStatistics](),
+		"StatsRow":           reflect.TypeFor[status.StatsRow](),
 		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
 		"Preview":            reflect.TypeFor[requestPreview](),
 		"FoundList":          reflect.TypeFor[allView[search.Found]](),

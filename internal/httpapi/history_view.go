@@ -41,7 +41,8 @@ type deliveryView struct {
 	CreatedAt     time.Time       `json:"created_at"`
 	UpdatedAt     time.Time       `json:"updated_at"`
 	NextAttemptAt time.Time       `json:"next_attempt_at,omitzero"`
-	outlookView
+	status.Outlook
+
 	Ordering   *orderingView   `json:"ordering,omitzero"` // absent: not ordered
 	Last       *outcomeView    `json:"last,omitzero"`
 	ReplayedAs hook.DeliveryID `json:"replayed_as,omitzero"`
@@ -51,26 +52,12 @@ type deliveryView struct {
 	Note       string          `json:"note,omitzero"`
 }
 
-// outlookView is what a waiting delivery has before it.
-type outlookView struct {
-	GivesUpAt   time.Time `json:"gives_up_at,omitzero"`
-	NextProbeAt time.Time `json:"next_probe_at,omitzero"`
-}
-
 // orderingView is the place of a delivery among those with its ordering key.
 type orderingView struct {
-	Key      string        `json:"key"`
-	Number   int64         `json:"number"`
-	Behind   *int64        `json:"behind,omitzero"`
-	WaitsFor *waitsForView `json:"waits_for,omitzero"`
-}
-
-type waitsForView struct {
-	Number int64           `json:"number"`
-	ID     hook.DeliveryID `json:"delivery_id,omitzero"`
-	State  hook.State      `json:"state"`
-	Reason hook.Reason     `json:"reason,omitzero"`
-	Since  time.Time       `json:"since"`
+	Key      string           `json:"key"`
+	Number   int64            `json:"number"`
+	Behind   *int64           `json:"behind,omitzero"`
+	WaitsFor *status.WaitsFor `json:"waits_for,omitzero"`
 }
 
 type outcomeView struct {
@@ -142,10 +129,8 @@ type deliveryDetailView struct {
 
 func viewEvent(e hook.Event) eventView {
 	v := viewOf[eventView](e)
-	v.TraceID, v.Endpoints = trace.Of(&e).String(), make([]hook.EndpointID, len(e.Targets))
-	for i, target := range e.Targets {
-		v.Endpoints[i] = target.Endpoint
-	}
+	v.TraceID = trace.Of(&e).String()
+	v.Endpoints = each(e.Targets, func(t hook.Target) hook.EndpointID { return t.Endpoint })
 	return v
 }
 
@@ -174,7 +159,7 @@ func (c *call) viewDelivery(d hook.Delivery) deliveryView {
 // stand adds how the delivery stands among those with its ordering key.
 func (v *deliveryView) stand(s status.Standing) {
 	if s.WaitsFor != nil {
-		v.Ordering.WaitsFor = new(waitsForView(*s.WaitsFor))
+		v.Ordering.WaitsFor = s.WaitsFor
 	} else if s.Head {
 		v.Ordering.Behind = &s.Behind
 	}
@@ -193,7 +178,7 @@ func (h *manage) listOfDeliveries(
 		return list, err
 	}, func(d hook.Delivery) deliveryView {
 		v := c.viewDelivery(d)
-		v.outlookView = outlookView(ahead[d.ID])
+		v.Outlook = ahead[d.ID]
 		return v
 	})
 }
@@ -227,15 +212,8 @@ func (c *call) viewAttempt(a hook.Attempt) attemptView {
 }
 
 func (c *call) viewDeliveryDetail(s status.DeliveryDetail) deliveryDetailView {
-	v := deliveryDetailView{
-		deliveryView: c.viewDelivery(s.Delivery),
-		History:      make([]attemptView, len(s.Attempts)),
-		PlannedAt:    s.Planned,
-	}
-	v.outlookView = outlookView(s.Outlook)
+	v := deliveryDetailView{deliveryView: c.viewDelivery(s.Delivery), History: each(s.Attempts, c.viewAttempt), PlannedAt: s.Planned}
+	v.Outlook = s.Outlook
 	v.stand(s.Standing)
-	for i, a := range s.Attempts {
-		v.History[i] = c.viewAttempt(a)
-	}
 	return v
 }

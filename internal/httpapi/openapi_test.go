@@ -249,12 +249,25 @@ type fields struct {
 	required bool // exactly the fields that are always written must be required
 }
 
+// named reports whether one of the embedded structs on the way to a field has a name in JSON.
+func named(typ reflect.Type, way []int) bool {
+	for i := range way {
+		if typ.FieldByIndex(way[:i+1]).Tag.Get("json") != "" {
+			return true
+		}
+	}
+	return false
+}
+
 func (f fields) compare(t *testing.T, path string, s *openapi3.Schema, typ reflect.Type) {
 	t.Helper()
 
 	coded := make(map[string]reflect.Type)
 	var always []string
 	for _, field := range reflect.VisibleFields(typ) {
+		if named(typ, field.Index[:len(field.Index)-1]) {
+			continue // part of an embedded struct that is a field of its own
+		}
 		tag, ok := field.Tag.Lookup("json")
 		if !ok && !field.Anonymous && field.IsExported() {
 			t.Errorf("field %s of %s would be answered without anybody saying so; want a name, or json:\"-\"", field.Name, path)

@@ -2,7 +2,7 @@ package httpapi
 
 import "reflect"
 
-// viewOf returns the view of a record: a view lists what callers see, and each of its fields is
+// viewOf returns the view of a stored record: a view lists what callers see, and each of its fields is
 // that of the record with the same name and form. The caller sets the others. Views do not contain
 // records, so a new field of a record stays hidden until a view names it.
 func viewOf[V, R any](record R) V {

@@ -55,11 +55,11 @@ func TestLook_units(t *testing.T) {
 		}{
 			{"health of the endpoint", func() (int, backlog.Counted, error) {
 				h, err := reader.Health(t.Context(), e.Tenant, string(e.ID))
-				return h.Waiting.Retrying + h.Waiting.Parked, h.Counted, err
+				return h.Deliveries.Retrying + h.Deliveries.Parked, h.Counted, err
 			}},
 			{"health of the tenant", func() (int, backlog.Counted, error) {
 				h, err := reader.TenantHealth(t.Context(), e.Tenant, "")
-				return h.Waiting.Retrying + h.Waiting.Parked, h.Counted, err
+				return h.Waiting.Retrying + h.Waiting.Parked, h.Waiting.Counted, err
 			}},
 			{"attention", func() (int, backlog.Counted, error) {
 				l, err := reader.Attention(t.Context(), e.Tenant, page.Request{Limit: 1})
@@ -70,7 +70,7 @@ func TestLook_units(t *testing.T) {
 			}},
 			{"overview", func() (int, backlog.Counted, error) {
 				p, err := reader.Pipeline(t.Context())
-				return p.Waiting.Retrying + p.Waiting.Parked, p.Counted, err
+				return p.Retrying + p.Parked, p.Counted, err
 			}},
 		}
 		read := func(do func()) float64 {

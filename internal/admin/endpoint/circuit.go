@@ -25,6 +25,33 @@ type Status struct {
 	Width           int // in-flight slots that parked deliveries have now; 0: none are parked, or they need none
 }
 
+// CircuitState is the state of an endpoint's circuit.
+type CircuitState struct {
+	State          circuit.State `json:"state"`
+	Admits         float64       `json:"admits"`
+	Failures       int           `json:"failures"`
+	OpenedAt       time.Time     `json:"opened_at,omitzero"`
+	Cooldown       time.Duration `json:"cooldown,omitzero"`
+	NextProbeAt    time.Time     `json:"next_probe_at,omitzero"`
+	ThrottledUntil time.Time     `json:"throttled_until,omitzero"`
+	InFlight       *int          `json:"in_flight,omitzero"` // only with MaxInFlight
+	Waiting        bool          `json:"waiting"`            // deliveries are parked
+}
+
+// Circuit returns the state of the circuit. A closed one shows nothing of the last outage.
+func (s *Status) Circuit() CircuitState {
+	c := CircuitState{
+		State: s.Gate.State, Admits: s.Admits, Failures: s.Gate.Failures, NextProbeAt: s.NextProbe(), ThrottledUntil: s.Gate.ThrottledUntil, Waiting: s.Gate.HasParked(),
+	}
+	if c.State != circuit.Closed {
+		c.OpenedAt, c.Cooldown = s.Gate.OpenedAt, s.Gate.Cooldown
+	}
+	if s.Endpoint.MaxInFlight > 0 {
+		c.InFlight = &s.InFlight
+	}
+	return c
+}
+
 // NextProbe returns the earliest time of the next probe: the end of the
 // cooldown of an open circuit, or the end of the lease of the probe in flight, but
 // not before the end of a throttle. Zero for a closed circuit.

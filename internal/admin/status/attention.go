@@ -44,17 +44,15 @@ func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Req
 	switch {
 	case len(found) > p.Limit:
 		l.Data = found[:p.Limit]
-		l.Next = page.NewCursor(scope, of+"#"+string(found[p.Limit-1].Endpoint.ID))
+		l.Next = page.NewCursor(scope, of+"#"+string(found[p.Limit-1].ID))
 	case len(ids) > maxLooked:
 		l.Next = page.NewCursor(scope, of+"#"+string(ids[maxLooked-1]))
 	}
 	return l, nil
 }
 
-// Cursor is the cursor of Attention for all endpoints of the Trouble.
-func (t *Trouble) Cursor() string {
-	return page.NewCursor(attentionScope(t.Endpoint.Tenant), causeOf(t.EndpointHarm).text()+"#")
-}
+// cursor is the cursor of Attention for all endpoints of the cause.
+func (c cause) cursor() string { return page.NewCursor(attentionScope(c.tenant), c.text()+"#") }
 
 func attentionScope(tenant hook.TenantID) string { return page.Scope("attention", string(tenant)) }
 

@@ -44,7 +44,7 @@ func TestReader_Attention(t *testing.T) {
 	for _, tt := range []struct {
 		name, cursor string
 		want         []string
-	}{{"all causes", "", all}, {"401", p.Attention[0].Cursor(), denied}, {"404", p.Attention[1].Cursor(), moved}} {
+	}{{"all causes", "", all}, {"401", p.Attention[0].Cursor, denied}, {"404", p.Attention[1].Cursor, moved}} {
 		for _, limit := range []int{7, page.MaxLimit} {
 			var got []string
 			for cursor, more := tt.cursor, true; more; more = cursor != "" {
@@ -54,9 +54,9 @@ func TestReader_Attention(t *testing.T) {
 					t.Fatalf("Attention of %s = %d endpoints, %v, with %d reads of hours; want at most %d, and 100 reads", tt.name, len(l.Data), err, hours.requests.Load(), limit)
 				}
 				for _, e := range l.Data {
-					got = append(got, e.Endpoint.UID)
+					got = append(got, e.UID)
 					if !e.Complete {
-						t.Errorf("%s is not complete", e.Endpoint.UID)
+						t.Errorf("%s is not complete", e.UID)
 					}
 				}
 				cursor = l.Next
@@ -92,9 +92,9 @@ func TestReader_Attention_harm(t *testing.T) {
 		t.Fatalf("Attention = %+v, %v", l, err)
 	}
 	line := func(e status.EndpointHarm) string {
-		return fmt.Sprintf("%s %+v %d dead, %d wait, %d at risk from %v, %t", e.Endpoint.ID, e.Condition, e.Dead, e.Waiting, e.AtRisk, e.FirstLoss, e.Complete)
+		return fmt.Sprintf("%s %+v %d dead, %d wait, %d at risk from %v, %t", e.ID, e.Condition, e.Dead, e.Waiting, e.AtRisk, e.FirstLoss, e.Complete)
 	}
-	if got, want := line(l.Data[0]), line(p.Attention[0].Endpoints[0]); got != want || l.Data[0].Dead != 1 || l.Data[0].Waiting != 1 {
+	if got, want := line(l.Data[0]), line(p.Attention[0].Worst[0]); got != want || l.Data[0].Dead != 1 || l.Data[0].Waiting != 1 {
 		t.Errorf("Attention = %s; want %s", got, want)
 	}
 }

@@ -102,8 +102,8 @@ func TestReader_Health_backlog(t *testing.T) {
 			b.count(t, e, b.now, tt.answers...)
 			b.park(t, e, tt.parked)
 			h, err := b.Health(t.Context(), tenant, string(e.ID))
-			if err != nil || h.Waiting.Parked != tt.parked || !h.Complete {
-				t.Fatalf("Health = %d parked, complete %t, %v; want %d", h.Waiting.Parked, h.Complete, err, tt.parked)
+			if err != nil || h.Deliveries.Parked != tt.parked || !h.Complete {
+				t.Fatalf("Health = %d parked, complete %t, %v; want %d", h.Deliveries.Parked, h.Complete, err, tt.parked)
 			}
 			near := cmp.Comparer(func(a, b float64) bool { return a == b || a > 0.97*b && a < 1.03*b }) // a mean has the error of its buckets
 			soon := cmp.Comparer(func(a, b time.Time) bool { return a.Sub(b).Abs() < 10*time.Second })
@@ -169,26 +169,26 @@ func TestReader_Health_asOf(t *testing.T) {
 			want := backlog.Counted{AsOf: asOf, Complete: !tt.incomplete}
 			b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
 			h, err := b.Health(t.Context(), tenant, string(e.ID))
-			if err != nil || h.Waiting.Parked != tt.want.Parked || h.Waiting.Retrying != tt.want.Retrying || h.Dead != tt.wantDead || h.Counted != want {
-				t.Errorf("Health = %+v, %d dead, %+v, %v; want %+v, %d, %+v", h.Waiting, h.Dead, h.Counted, err, tt.want, tt.wantDead, want)
+			if err != nil || h.Deliveries.Parked != tt.want.Parked || h.Deliveries.Retrying != tt.want.Retrying || h.Deliveries.Dead != tt.wantDead || h.Counted != want {
+				t.Errorf("Health = %+v, %+v, %v; want %+v, %d dead, %+v", h.Deliveries, h.Counted, err, tt.want, tt.wantDead, want)
 			}
-			if sum := h.Waiting.Reasons[hook.ReasonCircuit]; sum != h.Waiting.Parked {
-				t.Errorf("Reasons = %v; want all of %d", h.Waiting.Reasons, h.Waiting.Parked)
+			if sum := h.Deliveries.Reasons[hook.ReasonCircuit]; sum != h.Deliveries.Parked {
+				t.Errorf("Reasons = %v; want all of %d", h.Deliveries.Reasons, h.Deliveries.Parked)
 			}
-			if all := tt.want.Parked + tt.want.Retrying; h.Waiting.AtRisk != all {
-				t.Errorf("AtRisk = %d; want all of %d", h.Waiting.AtRisk, all)
+			if all := tt.want.Parked + tt.want.Retrying; all > 0 && h.Backlog.AtRisk != all || all == 0 && h.Backlog != nil {
+				t.Errorf("Backlog = %+v; want all of %d at risk", h.Backlog, all)
 			}
 			p, err := b.Pipeline(t.Context())
-			if err != nil || p.Waiting.Parked != tt.want.Parked || p.Waiting.Retrying != tt.want.Retrying || p.Dead != tt.wantDead || p.Counted != want {
-				t.Errorf("Pipeline = %+v, %d dead, %+v, %v; want the same", p.Waiting, p.Dead, p.Counted, err)
+			if err != nil || p.Parked != tt.want.Parked || p.Retrying != tt.want.Retrying || p.Dead != tt.wantDead || p.Counted != want {
+				t.Errorf("Pipeline = %+v, %v; want the same", p, err)
 			}
 			l, err := b.Attention(t.Context(), tenant, page.Request{Limit: 1})
 			if err != nil || len(l.Data) != 1 || l.Data[0].Waiting != tt.want.Parked+tt.want.Retrying || l.Data[0].Dead != tt.wantDead || l.Data[0].Counted != want {
 				t.Errorf("Attention = %+v, %v; want the same", l.Data, err)
 			}
 			of, err := b.TenantHealth(t.Context(), tenant, "")
-			if err != nil || of.Waiting.Parked != tt.want.Parked || of.Waiting.Retrying != tt.want.Retrying || of.Counted != want {
-				t.Errorf("TenantHealth = %+v, %+v, %v; want the same", of.Waiting, of.Counted, err)
+			if err != nil || of.Waiting.Parked != tt.want.Parked || of.Waiting.Retrying != tt.want.Retrying || of.Waiting.Counted != want {
+				t.Errorf("TenantHealth = %+v, %+v, %v; want the same", of.Waiting, of.Waiting.Counted, err)
 			}
 		})
 	}
@@ -227,8 +227,8 @@ func TestReader_Health_reason(t *testing.T) {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		h, err := b.Health(t.Context(), tenant, string(e.ID))
-		if want := map[hook.Reason]int{tt.want: 2}; err != nil || !maps.Equal(h.Waiting.Reasons, want) {
-			t.Errorf("%s: Reasons = %v, %v; want %v", tt.name, h.Waiting.Reasons, err, want)
+		if want := map[hook.Reason]int{tt.want: 2}; err != nil || !maps.Equal(h.Deliveries.Reasons, want) {
+			t.Errorf("%s: Reasons = %v, %v; want %v", tt.name, h.Deliveries.Reasons, err, want)
 		}
 	}
 }

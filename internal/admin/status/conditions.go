@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -22,24 +23,33 @@ import (
 // EndpointSummary is what a list shows of an endpoint's health. The counts cover the
 // hours of condition.Span.
 type EndpointSummary struct {
-	condition.Harm
+	Name
+	Status              hook.Status `json:"status"`
+	condition.Condition `json:"condition"`
+	Attention           bool          `json:"attention"` // the owner should look at the endpoint
+	Circuit             circuit.State `json:"circuit"`
+	Attempts            int           `json:"attempts"`
+	Delivered           int           `json:"delivered"`
+	Failed              int           `json:"failed"` // attempts
+	Dead                int           `json:"dead"`
+	Waiting             int           `json:"waiting,omitzero"`       // retrying and parked, of the endpoints whose deliveries were counted; 0 for the others
+	AtRisk              int           `json:"at_risk,omitzero"`       // as in Waiting, of the same
+	FirstLoss           time.Time     `json:"first_loss_at,omitzero"` // as AtRisk
+	Success             *float64      `json:"success_rate,omitzero"`  // of the attempts; nil without
+	P95                 time.Duration `json:"latency_p95,omitzero"`   // of the attempts with a response or a timeout; 0 without
+	Hours               []HourSummary `json:"hours"`                  // in order; hours without counts are absent
+}
 
-	Endpoint  hook.Endpoint
-	AtRisk    int       // as in Waiting, like Harm.Waiting of the endpoints whose deliveries were counted; 0 for the others
-	FirstLoss time.Time // as AtRisk
-	Circuit   circuit.State
-	Attempts  int
-	Successes int // attempts
-	Delivered int
-	P95       time.Duration // of the attempts with a response or a timeout; 0 without
-	Hours     []HourSummary // in order; hours without counts may be absent
+func (s *EndpointSummary) harm() condition.Harm {
+	return condition.Harm{Condition: s.Condition, Dead: s.Dead, Waiting: s.Waiting, Failed: s.Failed}
 }
 
 // HourSummary holds the counts of one clock hour.
 type HourSummary struct {
-	Start           time.Time
-	Delivered, Dead int // deliveries
-	Failed          int // attempts
+	Start     time.Time `json:"hour"`
+	Delivered int       `json:"delivered"`
+	Failed    int       `json:"failed"` // attempts
+	Dead      int       `json:"dead"`
 }
 
 // MaxHealth bounds the endpoints whose hours a tenant's health reads.
@@ -50,12 +60,18 @@ const maxWaiting = 20
 
 // TenantHealth is the health of all endpoints of a tenant.
 type TenantHealth struct {
-	At, Since       time.Time // Since is the start of the first hour
-	Matching        int       // endpoints, also those past MaxHealth
-	Endpoints       []EndpointSummary
-	Queued          float64 // mean number of queued deliveries over the current clock hour and the hour before
-	Waiting         Waiting // of the worst maxWaiting endpoints that can have waiting deliveries
-	backlog.Counted         // Waiting; not Complete also with more such endpoints
+	At        time.Time         `json:"at"`
+	Since     time.Time         `json:"since"`     // start of the first hour
+	Matching  int               `json:"endpoints"` // also those past MaxHealth
+	Waiting   TenantWaiting     `json:"waiting"`
+	Endpoints []EndpointSummary `json:"data"`
+}
+
+// TenantWaiting counts the waiting deliveries of a tenant.
+type TenantWaiting struct {
+	backlog.Counted     // not Complete also with more than maxWaiting endpoints that can have waiting deliveries
+	Queued          int `json:"queued_estimate"` // mean number of queued deliveries over the current clock hour and the hour before
+	Waiting             // of the worst of these endpoints
 }
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
@@ -97,13 +113,15 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err := group.Wait(); err != nil {
 		return TenantHealth{}, err
 	}
-	mean := make(map[hook.EndpointID]time.Duration, len(endpoints))
+	read := make(map[hook.EndpointID]counted, len(endpoints))
+	var sum float64
 	for i, e := range endpoints {
-		h.Queued += queued[i]
-		mean[e.ID] = means[i]
+		sum += queued[i]
+		read[e.ID] = counted{endpoint: e, record: recordOf(records, tenant, e.ID), mean: means[i]}
 	}
-	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.Harm, b.Harm) })
-	return h, r.addWaiting(ctx, &h, records, mean)
+	h.Waiting.Queued = int(math.Round(sum))
+	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.harm(), b.harm()) })
+	return h, r.addWaiting(ctx, &h, read)
 }
 
 // troubled returns at most MaxHealth of the matching endpoints: those whose circuits the breaker
@@ -139,28 +157,35 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 	return endpoints, nil
 }
 
-// addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm. mean is that
-// of the recent answers.
-func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[hook.EndpointID]admission.Record, mean map[hook.EndpointID]time.Duration) error {
+// counted is an endpoint whose hours were read.
+type counted struct {
+	endpoint hook.Endpoint
+	record   admission.Record
+	mean     time.Duration // of the recent answers
+}
+
+// addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
+func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, read map[hook.EndpointID]counted) error {
 	var waiting []*EndpointSummary
 	for i := range h.Endpoints {
 		e := &h.Endpoints[i]
-		if records[e.Endpoint.ID].Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
+		if read[e.ID].record.Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
 			waiting = append(waiting, e)
 		}
 	}
-	h.Counted = backlog.Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
+	h.Waiting.Counted = backlog.Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
 	waiting = waiting[:min(len(waiting), maxWaiting)]
 	var mu sync.Mutex
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrentReads)
 	for _, e := range waiting {
 		group.Go(func() error {
-			s, err := r.Endpoints.StatusOf(ctx, e.Endpoint, recordOf(records, e.Endpoint.Tenant, e.Endpoint.ID))
+			of := read[e.ID]
+			s, err := r.Endpoints.StatusOf(ctx, of.endpoint, of.record)
 			if err != nil {
 				return err
 			}
-			c, err := r.counts(ctx, &s, mean[e.Endpoint.ID], h.At)
+			c, err := r.counts(ctx, &s, of.mean, h.At)
 			if err != nil {
 				return err
 			}
@@ -168,7 +193,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 			defer mu.Unlock()
 			found := waitingOf(c, &s)
 			h.Waiting.add(found)
-			h.Add(c.Counted)
+			h.Waiting.Add(c.Counted)
 			e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
 			return nil
 		})
@@ -179,19 +204,22 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, records map[ho
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.
 func summary(e hook.Endpoint, r admission.Record, hours []stats.Hour) EndpointSummary {
 	sum := stats.Sum(hours, time.Time{})
-	attempts, successes := sum.Attempts(), sum.Classes[hook.ClassDelivered]
 	s := EndpointSummary{
-		Harm:     condition.Harm{Condition: judged(e, r, hours), Dead: sum.Dead, Failed: attempts - successes},
-		Endpoint: e, Circuit: r.State, Attempts: attempts, Successes: successes, Delivered: sum.Delivered,
-		Hours: make([]HourSummary, len(hours)),
+		Name: nameOf(e), Status: e.Status, Condition: judged(e, r, hours), Circuit: r.State,
+		Attempts: sum.Attempts(), Delivered: sum.Delivered, Failed: sum.Unsuccessful(), Dead: sum.Dead,
+	}
+	s.Attention = s.harm().Attention()
+	if s.Attempts > 0 {
+		s.Success = new(float64(s.Attempts-s.Failed) / float64(s.Attempts))
 	}
 	if sum.Latency.Count() > 0 {
-		s.P95 = sum.Latency.Percentile(95)
+		s.P95 = sum.Latency.Percentile(95).Truncate(time.Microsecond)
 	}
 	for i := range hours {
 		h := &hours[i]
-		s.Hours[i] = HourSummary{
-			Start: h.Start, Delivered: h.Delivered, Dead: max(h.Dead, 0), Failed: h.Attempts() - h.Classes[hook.ClassDelivered],
+		of := HourSummary{Start: h.Start, Delivered: h.Delivered, Failed: h.Unsuccessful(), Dead: max(h.Dead, 0)}
+		if of.Delivered > 0 || of.Failed > 0 || of.Dead > 0 {
+			s.Hours = append(s.Hours, of)
 		}
 	}
 	return s

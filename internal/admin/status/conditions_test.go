@@ -65,7 +65,7 @@ func TestReader_TenantHealth(t *testing.T) {
 			hours += fmt.Sprintf(" %s:%d/%d/%d", h.Start.Format("02T15"), h.Delivered, h.Failed, h.Dead)
 		}
 		rows = append(rows, fmt.Sprintf("%s: %v since %s %v, circuit %v: %d attempts, %d succeeded, %d failed, %d delivered, %d dead, p95 %v,%s",
-			e.Endpoint.UID, e.State, since, e.Class, e.Circuit, e.Attempts, e.Successes, e.Failed, e.Delivered, e.Dead, e.P95.Round(100*time.Millisecond), hours))
+			e.UID, e.State, since, e.Class, e.Circuit, e.Attempts, e.Attempts-e.Failed, e.Failed, e.Delivered, e.Dead, e.P95.Round(100*time.Millisecond), hours))
 	}
 	want := []string{
 		"refusing: failing since 08:30 refused, circuit closed: 3 attempts, 0 succeeded, 3 failed, 0 delivered, 3 dead, p95 1s, 21T08:0/2/2 21T09:0/1/1",
@@ -82,9 +82,9 @@ func TestReader_TenantHealth(t *testing.T) {
 	}
 	for i := range got.Endpoints[:2] {
 		e := &got.Endpoints[i]
-		h, err := b.Health(t.Context(), tenant, e.Endpoint.UID)
+		h, err := b.Health(t.Context(), tenant, e.UID)
 		if err != nil || h.Condition != e.Condition {
-			t.Errorf("Health(%s) = %+v, %v; want %+v as in the list", e.Endpoint.UID, h.Condition, err, e.Condition)
+			t.Errorf("Health(%s) = %+v, %v; want %+v as in the list", e.UID, h.Condition, err, e.Condition)
 		}
 	}
 }
@@ -149,8 +149,8 @@ func TestReader_TenantHealth_waiting(t *testing.T) {
 		Retrying: 2, Parked: 101, Reasons: map[hook.Reason]int{hook.ReasonInFlight: 1, hook.ReasonCircuit: 100},
 		AtRisk: 100, FirstLoss: b.now.Add(-time.Hour + 72*time.Hour), // of the open circuit; the other endpoint has no limit
 	}
-	if diff := cmp.Diff(want, got.Waiting); diff != "" || !got.Complete || got.Queued != 1 {
-		t.Errorf("TenantHealth has %v queued, complete %t; want 1, complete; waiting (-want +got):\n%s", got.Queued, got.Complete, diff)
+	if diff := cmp.Diff(want, got.Waiting.Waiting); diff != "" || !got.Waiting.Complete || got.Waiting.Queued != 1 {
+		t.Errorf("TenantHealth has %v queued, complete %t; want 1, complete; waiting (-want +got):\n%s", got.Waiting.Queued, got.Waiting.Complete, diff)
 	}
 }
 
@@ -170,12 +170,12 @@ func TestReader_TenantHealth_waitingBounds(t *testing.T) {
 	for n := range most {
 		fail(n, 5)
 	}
-	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || !got.Complete || got.Waiting.Retrying != most {
-		t.Errorf("TenantHealth of %d endpoints = %d retrying, complete %t, %v; want all", most, got.Waiting.Retrying, got.Complete, err)
+	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || !got.Waiting.Complete || got.Waiting.Retrying != most {
+		t.Errorf("TenantHealth of %d endpoints = %d retrying, complete %t, %v; want all", most, got.Waiting.Retrying, got.Waiting.Complete, err)
 	}
 	fail(most, 1)
-	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || got.Complete || got.Waiting.Retrying != most {
-		t.Errorf("TenantHealth of one more = %d retrying, complete %t, %v; want those of the worst, incomplete", got.Waiting.Retrying, got.Complete, err)
+	if got, err := b.TenantHealth(t.Context(), tenant, ""); err != nil || got.Waiting.Complete || got.Waiting.Retrying != most {
+		t.Errorf("TenantHealth of one more = %d retrying, complete %t, %v; want those of the worst, incomplete", got.Waiting.Retrying, got.Waiting.Complete, err)
 	}
 }
 
@@ -209,13 +209,13 @@ func TestReader_Pipeline_attention(t *testing.T) {
 		}
 		for _, row := range p.Attention {
 			var uids []string
-			for _, e := range row.Endpoints {
-				uids = append(uids, e.Endpoint.UID)
+			for _, e := range row.Worst {
+				uids = append(uids, e.UID)
 			}
-			got = append(got, fmt.Sprintf("%s %s %d of %s, since %s: %v %d dead, %d waiting, %d at risk from %s", row.State, row.Class, row.Status, row.Endpoint.Tenant,
+			got = append(got, fmt.Sprintf("%s %s %d of %s, since %s: %v %d dead, %d waiting, %d at risk from %s", row.State, row.Class, row.Status, row.Tenant,
 				row.Since.Format("15:04"), uids[:min(len(uids), 3)], row.Dead, row.Waiting, row.AtRisk, row.FirstLoss.Format("Jan 2 15:04")))
-			if row.Status == 401 && len(uids) != 60 {
-				t.Errorf("%d endpoints that refuse; want 60", len(uids))
+			if row.Status == 401 && row.Endpoints != 60 {
+				t.Errorf("%d endpoints that refuse; want 60", row.Endpoints)
 			}
 		}
 		return got

@@ -68,8 +68,8 @@ type DeliveryDetail struct {
 // Outlook is what a waiting delivery has before it. It is zero for a settled delivery, and for one of a
 // deleted endpoint.
 type Outlook struct {
-	GivesUpAt   time.Time // the latest time of an attempt
-	NextProbeAt time.Time // of a parked delivery: the earliest time of the next probe; zero without one
+	GivesUpAt   time.Time `json:"gives_up_at,omitzero"`   // the latest time of an attempt
+	NextProbeAt time.Time `json:"next_probe_at,omitzero"` // of a parked delivery: the earliest time of the next probe; zero without one
 }
 
 // Delivery returns the tenant's delivery; CodeNotFound if none exists.

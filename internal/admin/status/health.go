@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"surehook.example/surehook/internal/admin/endpoint"
@@ -15,36 +16,70 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// Window holds the counts of whole clock hours, the current hour included.
-type Window struct {
-	Since time.Time // start of the first hour
-	stats.Counts
-}
-
 // Health is the health of an endpoint.
 type Health struct {
-	Status    endpoint.Status
-	At        time.Time
-	Condition condition.Condition
-	Hour      Window // the current clock hour and the hour before
-	Day       Window // the clock hours started in the last 24 hours
-	Waiting   Waiting
-	Queued    float64         // mean number of queued deliveries over Hour
-	Dead      int             // dead deliveries of any age
-	Backlog   *drain.Forecast // of the parked deliveries, and of the retrying ones while nothing leaves; nil without any, or if the pace is not known
+	Endpoint   hook.EndpointID       `json:"endpoint_id"`
+	At         time.Time             `json:"at"`
+	Status     hook.Status           `json:"status"`
+	Condition  condition.Condition   `json:"condition"`
+	Speed      string                `json:"speed"` // the speed class, which decides on the queue
+	Slow       bool                  `json:"slow"`
+	Fragile    bool                  `json:"fragile"`
+	Warned     int                   `json:"warned"`  // percent
+	Timeout    time.Duration         `json:"timeout"` // of the next attempt
+	Limits     Limits                `json:"limits"`
+	Circuit    endpoint.CircuitState `json:"circuit_state"`
+	Deliveries Deliveries            `json:"deliveries"`
+	Backlog    *drain.Forecast       `json:"backlog,omitzero"` // of the parked deliveries, and of the retrying ones while nothing leaves, in whole seconds; nil without any, or if the pace is not known
 	backlog.Counted
+	Windows Windows `json:"windows"`
+}
+
+// Limits holds the limits of an endpoint. Without a limit, its count is left out.
+type Limits struct {
+	RatePerSecond float64 `json:"rate_per_second"` // 0: no limit
+	RateWaiting   *int    `json:"rate_waiting,omitzero"`
+	MaxInFlight   int     `json:"max_in_flight"` // 0: no limit
+	InFlight      *int    `json:"in_flight,omitzero"`
+}
+
+func limitsOf(s *endpoint.Status) Limits {
+	l := Limits{RatePerSecond: s.Endpoint.RatePerSecond, MaxInFlight: s.Endpoint.MaxInFlight}
+	if l.RatePerSecond > 0 {
+		l.RateWaiting = &s.Reserved
+	}
+	if l.MaxInFlight > 0 {
+		l.InFlight = &s.InFlight
+	}
+	return l
+}
+
+// Deliveries counts the deliveries of an endpoint.
+type Deliveries struct {
+	Queued    int                 `json:"queued_estimate"` // mean number over Windows.Hour
+	Retrying  int                 `json:"retrying"`
+	Parked    int                 `json:"parked"`
+	Reasons   map[hook.Reason]int `json:"parked_by_reason"` // as in Waiting
+	Dead      int                 `json:"dead"`             // of any age
+	Delivered int                 `json:"delivered"`        // over Windows.Day
+}
+
+// Windows are the windows of a Health.
+type Windows struct {
+	Hour Window `json:"1h"`  // the current clock hour and the hour before
+	Day  Window `json:"24h"` // the clock hours started in the last 24 hours
 }
 
 // Waiting counts the recorded, unsettled deliveries.
 type Waiting struct {
-	Retrying int
-	Parked   int
-	Reasons  map[hook.Reason]int // why the Parked ones wait now, which their endpoint decides: the sum is Parked
+	Retrying int                 `json:"retrying"`
+	Parked   int                 `json:"parked"`
+	Reasons  map[hook.Reason]int `json:"parked_by_reason"` // why the Parked ones wait now, which their endpoint decides: the sum is Parked
 
 	// Deliveries that are lost if nothing changes, of endpoints whose pace is known, and when the
 	// first of them is lost; zero for none. Retrying ones count while nothing leaves.
-	AtRisk    int
-	FirstLoss time.Time
+	AtRisk    int       `json:"at_risk"`
+	FirstLoss time.Time `json:"first_loss_at,omitzero"`
 }
 
 func (w *Waiting) add(other Waiting) {
@@ -73,10 +108,30 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 	if err != nil {
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
-	h := healthOf(s, hours, now)
-	counts, err := r.counts(ctx, &s, h.Hour.Latency.Mean(), now)
-	h.Waiting, h.Dead, h.Backlog, h.Counted = waitingOf(counts, &s), counts.Dead, counts.Forecast, counts.Counted
-	return h, err
+	recent, day := review.Recent(hours, now), review.Day(hours, time.Time{}, now)
+	counts, err := r.counts(ctx, &s, recent.Latency.Mean(), now)
+	waiting := waitingOf(counts, &s)
+	if f := counts.Forecast; f != nil {
+		f.DrainsBy, f.FirstLoss = f.DrainsBy.Truncate(time.Second), f.FirstLoss.Truncate(time.Second)
+	}
+	flags := s.Gate.Review
+	timeout := s.Endpoint.Timeout
+	if flags.Timeout > 0 {
+		timeout = min(timeout, flags.Timeout)
+	}
+	return Health{
+		Endpoint: s.Endpoint.ID, At: now, Status: s.Endpoint.Status, Condition: judged(s.Endpoint, s.Gate, hours), Speed: s.Gate.SpeedAtNow(now).String(),
+		Slow: flags.Slow, Fragile: flags.Fragile, Warned: flags.Warned, Timeout: timeout, Limits: limitsOf(&s), Circuit: s.Circuit(),
+		Backlog: counts.Forecast, Counted: counts.Counted,
+		Deliveries: Deliveries{
+			Queued: int(math.Round(queuedIn(recent, now))), Retrying: waiting.Retrying, Parked: waiting.Parked, Reasons: waiting.Reasons,
+			Dead: counts.Dead, Delivered: day.Delivered,
+		},
+		Windows: Windows{
+			Hour: windowOf(review.RecentSince(now), &recent),
+			Day:  windowOf(now.Add(-24*time.Hour+time.Hour-1).Truncate(time.Hour), &day),
+		},
+	}, err
 }
 
 // counts returns the numbers of waiting and dead deliveries of the endpoint.
@@ -128,17 +183,4 @@ func reasonOf(s *endpoint.Status) hook.Reason {
 // Little's law it is the sum of all waits in a span, divided by the span.
 func queuedIn(recent stats.Counts, now time.Time) float64 {
 	return recent.Queued.Seconds() / now.Sub(review.RecentSince(now)).Seconds()
-}
-
-// healthOf aggregates the hourly counts into the windows of the last hour and day.
-func healthOf(s endpoint.Status, hours []stats.Hour, now time.Time) Health {
-	recent := review.Recent(hours, now)
-	return Health{
-		Queued:    queuedIn(recent, now),
-		Status:    s,
-		At:        now,
-		Condition: judged(s.Endpoint, s.Gate, hours),
-		Hour:      Window{Since: review.RecentSince(now), Counts: recent},
-		Day:       Window{Since: now.Add(-24*time.Hour + time.Hour - 1).Truncate(time.Hour), Counts: review.Day(hours, time.Time{}, now)},
-	}
 }

@@ -21,9 +21,7 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/drain"
-	"surehook.example/surehook/internal/rule/latency"
 	"surehook.example/surehook/internal/rule/review"
-	"surehook.example/surehook/internal/rule/sign"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -106,14 +104,14 @@ func TestReader_Health_percentilesOfBothWindows(t *testing.T) {
 		want  []time.Duration
 		since time.Time
 	}{
-		{name: "1h", got: h.Hour, want: hour, since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
-		{name: "24h", got: h.Day, want: day, since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)},
+		{name: "1h", got: h.Windows.Hour, want: hour, since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC)},
+		{name: "24h", got: h.Windows.Day, want: day, since: time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)},
 	} {
-		if !w.got.Since.Equal(w.since) || w.got.Attempts() != len(w.want) {
-			t.Errorf("%s: %d attempts since %v; want %d since %v", w.name, w.got.Attempts(), w.got.Since, len(w.want), w.since)
+		if !w.got.Since.Equal(w.since) || w.got.Attempts != len(w.want) {
+			t.Errorf("%s: %d attempts since %v; want %d since %v", w.name, w.got.Attempts, w.got.Since, len(w.want), w.since)
 		}
-		for _, p := range []float64{50, 95, 99} {
-			got, want := w.got.Latency.Percentile(p), exact(w.want, p)
+		for p, got := range map[float64]time.Duration{50: w.got.Latency.P50, 95: w.got.Latency.P95, 99: w.got.Latency.P99} {
+			want := exact(w.want, p)
 			if off := math.Abs(float64(got-want)) / float64(want); off > 0.05 {
 				t.Errorf("p%v of %s = %v; want %v within 5%%, not %.1f%%", p, w.name, got, want, 100*off)
 			}
@@ -131,8 +129,8 @@ func TestReader_Health_dayHas25HoursAtAWholeHour(t *testing.T) {
 		b.count(t, e, b.now.Add(-time.Duration(ago)*time.Hour), stats.Attempt{Class: hook.ClassConnect, Number: 1, State: hook.StateRetrying})
 	}
 	h, err := b.Health(t.Context(), tenant, string(e.ID))
-	if err != nil || h.Hour.Attempts() != 2 || h.Day.Attempts() != 25 || !h.Day.Since.Equal(b.now.Add(-24*time.Hour)) {
-		t.Errorf("Health = %d and %d attempts, since %v, %v; want 2 and 25", h.Hour.Attempts(), h.Day.Attempts(), h.Day.Since, err)
+	if err != nil || h.Windows.Hour.Attempts != 2 || h.Windows.Day.Attempts != 25 || !h.Windows.Day.Since.Equal(b.now.Add(-24*time.Hour)) {
+		t.Errorf("Health = %d and %d attempts, since %v, %v; want 2 and 25", h.Windows.Hour.Attempts, h.Windows.Day.Attempts, h.Windows.Day.Since, err)
 	}
 }
 
@@ -157,15 +155,16 @@ func TestReader_Health_countsUnsettledAndDeadDeliveries(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Health = %v", err)
 	}
-	hours, day := status.Window{Since: h.Hour.Since}, status.Window{Since: h.Day.Since}
+	hour, day := status.Window{Since: h.Windows.Hour.Since}, status.Window{Since: h.Windows.Day.Since}
+	hour.ByNumber, day.ByNumber = []int{}, []int{}
 	first := b.now.Add(hook.DefaultMaxAge - 80*24*time.Hour)
 	want := status.Health{
-		Status: endpoint.Status{Endpoint: e, Gate: record, SignedBy: sign.SignedByNew}, At: b.now, Hour: hours, Day: day,
-		Condition: condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
-		Waiting:   status.Waiting{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, AtRisk: 5, FirstLoss: first}, Dead: 4, Counted: backlog.Counted{Complete: true},
+		Endpoint: e.ID, At: b.now, Status: hook.StatusActive, Speed: "slow", Slow: true, Fragile: true, Warned: review.WarnedOnce, Timeout: 3 * time.Second, Circuit: (&endpoint.Status{Endpoint: e, Gate: record}).Circuit(), Windows: status.Windows{Hour: hour, Day: day},
+		Condition:  condition.Condition{State: condition.Paused, Since: record.OpenedAt, Reason: hook.ReasonManual},
+		Deliveries: status.Deliveries{Retrying: 3, Parked: 2, Reasons: map[hook.Reason]int{hook.ReasonCircuit: 2}, Dead: 4}, Counted: backlog.Counted{Complete: true},
 		Backlog: &drain.Forecast{AtRisk: 5, FirstLoss: first},
 	}
-	if diff := cmp.Diff(want, h, cmp.AllowUnexported(latency.Histogram{}, latency.Coarse{})); diff != "" {
+	if diff := cmp.Diff(want, h); diff != "" {
 		t.Errorf("Health (-want +got):\n%s", diff)
 	}
 }
@@ -180,8 +179,8 @@ func TestReader_Health_queuedIsTheMeanOfTheWindow(t *testing.T) {
 	for hour, wait := range []time.Duration{time.Hour, 2 * time.Hour, 100 * time.Hour} {
 		b.count(t, e, b.now.Add(-time.Duration(hour)*time.Hour), stats.Attempt{Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Queued: wait})
 	}
-	if h, err := b.Health(t.Context(), tenant, string(e.ID)); err != nil || h.Queued != 2 {
-		t.Errorf("Health = %v queued, %v; want 2", h.Queued, err)
+	if h, err := b.Health(t.Context(), tenant, string(e.ID)); err != nil || h.Deliveries.Queued != 2 {
+		t.Errorf("Health = %v queued, %v; want 2", h.Deliveries.Queued, err)
 	}
 }
 
@@ -222,8 +221,8 @@ func TestReader_Pipeline_limitsTheTimeOfCounting(t *testing.T) {
 		b.Index = index{Store: b.store}
 		began := time.Now()
 		p, err := b.Pipeline(t.Context())
-		if err != nil || p.Complete || p.Hour.Delivered != 1 {
-			t.Errorf("Pipeline = complete %t, %d delivered, %v; want what was read, incomplete", p.Complete, p.Hour.Delivered, err)
+		if err != nil || p.Complete || p.LastHour.Delivered != 1 {
+			t.Errorf("Pipeline = complete %t, %d delivered, %v; want what was read, incomplete", p.Complete, p.LastHour.Delivered, err)
 		}
 		if took := time.Since(began); took != 10*time.Second {
 			t.Errorf("Pipeline took %v; want 10s", took)

@@ -34,40 +34,95 @@ var errCountTimeout = errors.New("counting deliveries took too long")
 
 // Pipeline is the health of the deliveries of all tenants.
 type Pipeline struct {
-	At              time.Time
-	backlog.Counted // not Complete also after a timeout, or with too many endpoints
-	Waiting         Waiting
-	Dead            int                   // dead deliveries of any age, of the counted endpoints
-	Oldest          Pending               // the oldest delivery of Waiting; zero when none was found
-	Hour            Window                // the current clock hour and the hour before
-	OpenCircuits    map[hook.TenantID]int // open and half-open circuits
-	Attention       []Trouble             // of the counted endpoints, the worst first
-	Queues          map[string]Depth
+	At              time.Time           `json:"at"`
+	backlog.Counted                     // not Complete also after a timeout, or with too many endpoints
+	Queued          int                 `json:"queued"` // messages ready or delayed in all queues but the retry queue; slot and overflow also hold retries, which Retrying counts as well
+	Retrying        int                 `json:"retrying"`
+	InFlight        int                 `json:"in_flight"` // messages received by functions, in all queues
+	Parked          int                 `json:"parked"`
+	Reasons         map[hook.Reason]int `json:"parked_by_reason"` // as in Waiting
+	Dead            int                 `json:"dead"`             // dead deliveries of any age, of the counted endpoints
+	AtRisk          int                 `json:"at_risk"`          // as in Waiting
+	FirstLoss       time.Time           `json:"first_loss_at,omitzero"`
+	Oldest          Pending             `json:"oldest_pending,omitzero"` // the oldest delivery that is retrying or parked; zero when none was found
+	OpenCircuits    int                 `json:"open_circuits"`           // and half-open ones
+	OpenByTenant    []TenantCount       `json:"open_circuits_by_tenant"` // at most maxOpenTenants, most first
+	Attention       []Trouble           `json:"attention"`               // of the counted endpoints, the worst first
+	LastHour        LastHour            `json:"last_hour"`
+	Queues          map[string]Depth    `json:"-"`
+}
+
+// maxOpenTenants bounds the tenants with open circuits in a Pipeline.
+const maxOpenTenants = 10
+
+// TenantCount is the number of a tenant's open circuits.
+type TenantCount struct {
+	Tenant hook.TenantID `json:"tenant"`
+	Count  int           `json:"count"`
+}
+
+// LastHour holds the counts of the current clock hour and the hour before.
+type LastHour struct {
+	Since        time.Time      `json:"since"`
+	Delivered    int            `json:"delivered"`
+	Failed       int            `json:"failed"` // attempts
+	Dead         int            `json:"dead"`
+	MeanDelivery *time.Duration `json:"mean_delivery_time,omitzero"`
 }
 
 // Pending is a waiting delivery of a tenant.
 type Pending struct {
-	backlog.Row
-
-	Tenant hook.TenantID
+	ID        hook.DeliveryID `json:"delivery_id"`
+	Tenant    hook.TenantID   `json:"tenant"`
+	State     hook.State      `json:"state"`
+	CreatedAt time.Time       `json:"created_at"`
+	Age       time.Duration   `json:"age"`
 }
 
-// EndpointHarm is an endpoint that needs attention. Dead counts deliveries of any age.
+// Name identifies an endpoint for people.
+type Name struct {
+	ID  hook.EndpointID `json:"endpoint_id"`
+	UID string          `json:"uid"`
+	URL string          `json:"url"`
+}
+
+func nameOf(e hook.Endpoint) Name { return Name{ID: e.ID, UID: e.UID, URL: e.URL} }
+
+// Damage is what a condition does.
+type Damage struct {
+	Dead      int       `json:"dead"`    // deliveries of any age
+	Waiting   int       `json:"waiting"` // retrying and parked deliveries
+	AtRisk    int       `json:"at_risk"` // deliveries that are lost if nothing changes
+	FirstLoss time.Time `json:"first_loss_at,omitzero"`
+	Failed    int       `json:"-"` // attempts
+}
+
+func (d Damage) of(c condition.Condition) condition.Harm {
+	return condition.Harm{Condition: c, Dead: d.Dead, Waiting: d.Waiting, Failed: d.Failed}
+}
+
+// EndpointHarm is an endpoint that needs attention.
 type EndpointHarm struct {
-	condition.Harm
+	Name
+	condition.Condition `json:"condition"`
 	backlog.Counted
+	Damage
 
-	Endpoint  hook.Endpoint
-	AtRisk    int // deliveries that are lost if nothing changes
-	FirstLoss time.Time
+	Tenant hook.TenantID `json:"-"`
 }
+
+// maxWorst bounds the endpoints in a Trouble.
+const maxWorst = 10
 
 // Trouble is the endpoints of a tenant that need attention for one cause: the same state, class and
 // reason, and of refused attempts the same status. Its counts are sums, and its times the earliest.
 type Trouble struct {
-	EndpointHarm // Endpoint is the worst one
-
-	Endpoints []EndpointHarm // all, the worst first
+	Tenant              hook.TenantID      `json:"tenant"`
+	condition.Condition `json:"condition"` // of the worst
+	Endpoints           int                `json:"endpoints"`
+	Damage
+	Worst  []EndpointHarm `json:"worst"`           // at most maxWorst, the worst first
+	Cursor string         `json:"cursor,omitzero"` // of Attention for all of them, if Worst leaves some out
 }
 
 // cause is what the endpoints of a Trouble have in common.
@@ -80,7 +135,7 @@ type cause struct {
 }
 
 func causeOf(e EndpointHarm) cause {
-	of := cause{tenant: e.Endpoint.Tenant, state: e.State, class: e.Class, reason: e.Reason}
+	of := cause{tenant: e.Tenant, state: e.State, class: e.Class, reason: e.Reason}
 	if e.Class == hook.ClassRefused {
 		of.status = e.Status
 	}
@@ -90,7 +145,7 @@ func causeOf(e EndpointHarm) cause {
 // troubles groups the endpoints by tenant and cause, the worst first.
 func troubles(endpoints []EndpointHarm) []Trouble {
 	slices.SortFunc(endpoints, func(a, b EndpointHarm) int {
-		return cmp.Or(condition.Compare(a.Harm, b.Harm), cmp.Compare(a.Endpoint.ID, b.Endpoint.ID))
+		return cmp.Or(condition.Compare(a.of(a.Condition), b.of(b.Condition)), cmp.Compare(a.ID, b.ID))
 	})
 	var all []Trouble
 	at := make(map[cause]int)
@@ -99,44 +154,50 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 		i, known := at[of]
 		if !known {
 			at[of] = len(all)
-			all = append(all, Trouble{EndpointHarm: e, Endpoints: []EndpointHarm{e}})
+			all = append(all, Trouble{Tenant: e.Tenant, Condition: e.Condition, Damage: e.Damage, Endpoints: 1, Worst: []EndpointHarm{e}})
 			continue
 		}
 		t := &all[i]
-		t.Endpoints = append(t.Endpoints, e)
+		if t.Endpoints++; t.Endpoints > maxWorst {
+			t.Cursor = of.cursor()
+		} else {
+			t.Worst = append(t.Worst, e)
+		}
 		t.Dead, t.Waiting, t.Failed, t.AtRisk = t.Dead+e.Dead, t.Waiting+e.Waiting, t.Failed+e.Failed, t.AtRisk+e.AtRisk
 		t.Since, t.FirstLoss = backlog.Earlier(t.Since, e.Since), backlog.Earlier(t.FirstLoss, e.FirstLoss)
 	}
-	slices.SortStableFunc(all, func(a, b Trouble) int { return condition.Compare(a.Harm, b.Harm) })
+	slices.SortStableFunc(all, func(a, b Trouble) int { return condition.Compare(a.of(a.Condition), b.of(b.Condition)) })
 	return all
 }
 
-// Queued returns the number of messages ready or delayed in all queues but the retry queue. The
-// queues slot and overflow also hold retries, which Waiting counts as well.
-func (p *Pipeline) Queued() int {
-	n := 0
+// measure sets the depths of the queues, and their sums.
+func (p *Pipeline) measure(depths map[string]Depth) {
+	p.Queues = depths
 	for _, queue := range hook.Queues() {
-		if queue != hook.QueueRetry {
-			n += p.Queues[queue.String()].Visible + p.Queues[queue.String()].Delayed
+		depth := depths[queue.String()]
+		if p.InFlight += depth.InFlight; queue != hook.QueueRetry {
+			p.Queued += depth.Visible + depth.Delayed
 		}
 	}
-	return n
 }
 
-// InFlight returns the number of messages received by functions, in all queues.
-func (p *Pipeline) InFlight() int {
-	n := 0
-	for _, queue := range hook.Queues() {
-		n += p.Queues[queue.String()].InFlight
+// count sets the numbers of open circuits.
+func (p *Pipeline) count(open map[hook.TenantID]int) {
+	for tenant, n := range open {
+		p.OpenCircuits += n
+		p.OpenByTenant = append(p.OpenByTenant, TenantCount{Tenant: tenant, Count: n})
 	}
-	return n
+	slices.SortFunc(p.OpenByTenant, func(a, b TenantCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Tenant, b.Tenant))
+	})
+	p.OpenByTenant = p.OpenByTenant[:min(len(p.OpenByTenant), maxOpenTenants)]
 }
 
 // Pipeline measures the queues and counts the deliveries of at most maxCounted endpoints: first
 // those with a circuit that is not closed or with parked deliveries, then those with attempts in
 // the last activeHours. The indexes may lag by a moment.
 //
-// Dead is the sum of Health.Dead over the counted endpoints. It counts records, because the
+// Dead is the sum of Deliveries.Dead over the counted endpoints. It counts records, because the
 // dead-letter queue keeps messages for only 14 days. An endpoint without parked deliveries, with
 // a closed circuit and without attempts in activeHours is not counted, because there is no list
 // of all endpoints, and because the cost must not grow with the number of endpoints that ever
@@ -146,16 +207,17 @@ func (p *Pipeline) InFlight() int {
 // each of its shards (see backlog.LookAt). It counts for countTimeout at most.
 func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	now := r.now()
-	p := Pipeline{At: now, Hour: Window{Since: review.RecentSince(now)}, Counted: backlog.Counted{Complete: true}}
-	var err error
-	if p.Queues, err = r.Queues.Depths(ctx); err != nil {
+	p := Pipeline{At: now, Counted: backlog.Counted{Complete: true}}
+	depths, err := r.Queues.Depths(ctx)
+	if err != nil {
 		return Pipeline{}, fmt.Errorf("read depths of queues: %w", err)
 	}
+	p.measure(depths)
 	attended, err := r.Circuits.Attended(ctx, maxAttended)
 	if err != nil {
 		return Pipeline{}, fmt.Errorf("list attended circuits: %w", err)
 	}
-	p.OpenCircuits = admission.OpenByTenant(attended)
+	p.count(admission.OpenByTenant(attended))
 	busy, err := r.busy(ctx, attended, now)
 	if err != nil {
 		return Pipeline{}, err
@@ -166,7 +228,11 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 		records[record.Endpoint] = record
 	}
 	var mu sync.Mutex
-	var harmed []EndpointHarm
+	var (
+		harmed  []EndpointHarm
+		waiting Waiting
+		hour    stats.Counts
+	)
 	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
 		for _, check := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
@@ -174,6 +240,8 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 				mu.Lock()
 				defer mu.Unlock()
 				p.add(part)
+				waiting.add(part.waiting)
+				hour.Add(&part.counts)
 				if part.attention() {
 					harmed = append(harmed, part.harm)
 				}
@@ -182,6 +250,11 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 		}
 	})
 	p.Attention = troubles(harmed)
+	p.Retrying, p.Parked, p.Reasons, p.AtRisk, p.FirstLoss = waiting.Retrying, waiting.Parked, waiting.Reasons, waiting.AtRisk, waiting.FirstLoss
+	f := hour.Figures()
+	p.LastHour = LastHour{
+		Since: review.RecentSince(now), Delivered: f.Delivered, Failed: f.Attempts - f.Successes, Dead: f.Dead, MeanDelivery: meanDelivery(&f),
+	}
 	p.Complete = p.Complete && counted && len(busy) <= maxCounted && len(attended) < maxAttended
 	return p, err
 }
@@ -226,11 +299,12 @@ func (r *Reader) busy(ctx context.Context, attended []admission.Record, now time
 
 // part is the share of one endpoint in a Pipeline.
 type part struct {
-	record  admission.Record
-	waiting Waiting
-	oldest  Pending
-	counts  stats.Counts
-	harm    EndpointHarm // of a deleted endpoint without a condition
+	endpoint hook.Endpoint
+	record   admission.Record
+	waiting  Waiting
+	oldest   backlog.Row
+	counts   stats.Counts
+	harm     EndpointHarm // of a deleted endpoint without a condition
 }
 
 // recordOf returns the endpoint's record; a new one without a stored record.
@@ -255,7 +329,7 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admissio
 		return found, err
 	}
 	if deleted {
-		found.harm = EndpointHarm{Endpoint: e}
+		found.harm = EndpointHarm{}
 	}
 	return found, r.fill(ctx, &found, now)
 }
@@ -266,15 +340,17 @@ func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Re
 	if err != nil {
 		return part{}, fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
 	}
-	return part{record: record, counts: review.Recent(hours, now), harm: EndpointHarm{Harm: summary(e, record, hours).Harm, Endpoint: e}}, nil
+	sum := stats.Sum(hours, time.Time{})
+	harm := EndpointHarm{Name: nameOf(e), Tenant: e.Tenant, Condition: judged(e, record, hours), Damage: Damage{Dead: sum.Dead, Failed: sum.Unsuccessful()}}
+	return part{endpoint: e, record: record, counts: review.Recent(hours, now), harm: harm}, nil
 }
 
 // fill counts the deliveries of a judged endpoint.
 func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
-	s := endpoint.Status{Endpoint: f.harm.Endpoint, Gate: f.record, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
+	s := endpoint.Status{Endpoint: f.endpoint, Gate: f.record, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
 	var err error
 	if f.harm.State != 0 {
-		if s, err = r.Endpoints.StatusOf(ctx, f.harm.Endpoint, f.record); err != nil {
+		if s, err = r.Endpoints.StatusOf(ctx, f.endpoint, f.record); err != nil {
 			return err
 		}
 	}
@@ -282,7 +358,7 @@ func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	f.waiting, f.oldest = waitingOf(c, &s), Pending{Row: c.Oldest, Tenant: f.record.Tenant}
+	f.waiting, f.oldest = waitingOf(c, &s), c.Oldest
 	f.harm.Dead, f.harm.Waiting, f.harm.Counted = c.Dead, c.Retrying+c.Parked, c.Counted
 	f.harm.AtRisk, f.harm.FirstLoss = f.waiting.AtRisk, f.waiting.FirstLoss
 	return nil
@@ -291,17 +367,15 @@ func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
 // attention reports whether the endpoint needs attention: not one that needs none and loses nothing, or
 // is deleted.
 func (f *part) attention() bool {
-	return f.harm.State != 0 && (f.harm.Attention() || f.harm.AtRisk > 0)
+	return f.harm.State != 0 && (f.harm.of(f.harm.Condition).Attention() || f.harm.AtRisk > 0)
 }
 
 func (p *Pipeline) add(found part) {
-	p.Waiting.add(found.waiting)
 	p.Dead += found.harm.Dead
 	p.Add(found.harm.Counted)
-	if backlog.Older(p.Oldest.Row, found.oldest.Row) != p.Oldest.Row {
-		p.Oldest = found.oldest
+	if d := found.oldest; backlog.Earlier(p.Oldest.CreatedAt, d.CreatedAt) != p.Oldest.CreatedAt {
+		p.Oldest = Pending{ID: d.ID, Tenant: found.record.Tenant, State: d.State, CreatedAt: d.CreatedAt, Age: p.At.Sub(d.CreatedAt)}
 	}
-	p.Hour.Add(&found.counts)
 }
 
 // counting runs the functions added by work, countConcurrency at a time, for at

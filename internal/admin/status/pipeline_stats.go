@@ -14,26 +14,32 @@ type PipelineQuery struct {
 	Tenants bool // a row for each tenant
 }
 
+// PipelineStatistics is the answer to a PipelineQuery.
+type PipelineStatistics struct {
+	Complete bool `json:"complete"` // false with more endpoints than were read, and after a timeout
+	Statistics
+}
+
 // PipelineStatistics returns the figures of the last 25 clock hours of at most maxCounted
 // endpoints of all tenants: endpoints with attempts in this time, latest hour first,
-// deleted endpoints included. complete is false with more endpoints, and after a timeout.
+// deleted endpoints included.
 // The call makes a request for each of the hours, and a request per endpoint.
-func (r *Reader) PipelineStatistics(ctx context.Context, p PipelineQuery) (s Statistics, complete bool, err error) {
+func (r *Reader) PipelineStatistics(ctx context.Context, p PipelineQuery) (PipelineStatistics, error) {
 	now := r.now()
 	q, _, err := StatsQuery{Hourly: p.Hourly}.within(now)
 	if err != nil {
-		return Statistics{}, false, err
+		return PipelineStatistics{}, err
 	}
 	if p.Tenants {
 		q.Group = groupTenant
 	}
 	busy, err := r.busy(ctx, nil, now)
 	if err != nil {
-		return Statistics{}, false, err
+		return PipelineStatistics{}, err
 	}
 	var mu sync.Mutex
 	all := make(statsGroups)
-	s = Statistics{Since: q.Since, Until: q.Until}
+	s := Statistics{Since: q.Since, Until: q.Until}
 	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
 		for _, of := range busy[:min(len(busy), maxCounted)] {
 			group.Go(func() error {
@@ -50,8 +56,8 @@ func (r *Reader) PipelineStatistics(ctx context.Context, p PipelineQuery) (s Sta
 		}
 	})
 	if err != nil {
-		return Statistics{}, false, err
+		return PipelineStatistics{}, err
 	}
 	s.Rows = all.rows(q)
-	return s, counted && len(busy) <= maxCounted, nil
+	return PipelineStatistics{Complete: counted && len(busy) <= maxCounted, Statistics: s}, nil
 }

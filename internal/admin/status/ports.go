@@ -72,7 +72,7 @@ type Queues interface {
 
 // Depth is the approximate number of messages in a queue.
 type Depth struct {
-	Visible  int // ready to be received
-	InFlight int // received, not yet deleted, and not yet visible again
-	Delayed  int // invisible until a delay ends
+	Visible  int `json:"visible"`   // ready to be received
+	InFlight int `json:"in_flight"` // received, not yet deleted, and not yet visible again
+	Delayed  int `json:"delayed"`   // invisible until a delay ends
 }

@@ -22,11 +22,11 @@ type Standing struct {
 
 // WaitsFor is the delivery whose turn it is.
 type WaitsFor struct {
-	Number int64
-	ID     hook.DeliveryID // zero: the delivery is not known yet
-	State  hook.State      // queued, if it is not known
-	Reason hook.Reason
-	Since  time.Time // of the state
+	Number int64           `json:"number"`
+	ID     hook.DeliveryID `json:"delivery_id,omitzero"` // zero: the delivery is not known yet
+	State  hook.State      `json:"state"`                // queued, if it is not known
+	Reason hook.Reason     `json:"reason,omitzero"`
+	Since  time.Time       `json:"since"` // of the state
 }
 
 // standing makes no request for a delivery that is not ordered or ended, one for the head of a sequence,

@@ -50,25 +50,46 @@ type StatsQuery struct {
 
 // Statistics is the answer to a StatsQuery.
 type Statistics struct {
-	Since, Until time.Time
-	Endpoints    int // number of endpoints read
-	Rows         []StatsRow
+	Since     time.Time  `json:"since"`
+	Until     time.Time  `json:"until"`
+	Endpoints int        `json:"endpoints"` // number of endpoints read
+	Rows      []StatsRow `json:"data"`
 }
 
 // StatsRow holds the figures of a group, in an hour or in total. The group other has
 // neither tenant, endpoint nor type: the groups with the fewest attempts, and the
 // types without counts of their own.
 type StatsRow struct {
-	Hour     time.Time // zero: the total
-	Tenant   hook.TenantID
-	Endpoint hook.EndpointID
-	Type     string
-	Other    bool
-	stats.Figures
+	Hour     time.Time       `json:"hour,omitzero"` // zero: the total
+	Tenant   hook.TenantID   `json:"tenant,omitzero"`
+	Endpoint hook.EndpointID `json:"endpoint_id,omitzero"`
+	Type     string          `json:"event_type,omitzero"`
+	Other    bool            `json:"other,omitzero"`
+	Figures
+	ByOutcome   map[hook.Class]int `json:"attempts_by_outcome,omitzero"` // nil for an event type
+	DeliveredAt []int              `json:"delivered_by_attempt"`
+}
+
+// statsSum is a row with the sum of its counts.
+type statsSum struct {
+	StatsRow
+
+	of stats.Figures
+}
+
+// row returns the row with the figures of the sum.
+func (s *statsSum) row() StatsRow {
+	s.of.Dead = max(s.of.Dead, 0)
+	r := s.StatsRow
+	r.Figures, r.ByOutcome, r.DeliveredAt = figuresOf(&s.of), byOutcome(&s.of), byNumber(s.of.DeliveredAt[:])
+	if s.of.Waited == 0 { // of an event type: not counted
+		r.MeanDelivery = nil
+	}
+	return r
 }
 
 // name returns the name of the group; empty for all and for other.
-func (r StatsRow) name() string { return string(r.Tenant) + string(r.Endpoint) + r.Type }
+func (r *StatsRow) name() string { return string(r.Tenant) + string(r.Endpoint) + r.Type }
 
 // Statistics returns the figures of the tenant's endpoints, or of one endpoint. Deleted
 // endpoints are left out. The call makes a request for the list of endpoints and one per endpoint. A
@@ -146,7 +167,7 @@ func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) 
 }
 
 // statsGroups holds the rows of a group by hour, or under the zero hour.
-type statsGroups map[string]map[time.Time]*StatsRow
+type statsGroups map[string]map[time.Time]*statsSum
 
 // add adds the hours of the endpoint.
 func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour) {
@@ -154,14 +175,14 @@ func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour)
 		if !h.Start.Before(q.Until) {
 			continue
 		}
-		row := StatsRow{}
+		row := statsSum{}
 		if q.Hourly {
 			row.Hour = h.Start
 		}
 		switch q.Group {
 		case GroupType:
 			for name, c := range h.Types.All() {
-				row.Type, row.Other, row.Figures = name, name == "", c.Figures()
+				row.Type, row.Other, row.of = name, name == "", c.Figures()
 				g.put(row.name(), row)
 			}
 			continue
@@ -171,17 +192,17 @@ func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour)
 			row.Tenant = of.Tenant
 		case GroupNone:
 		}
-		row.Figures = h.Figures()
+		row.of = h.Figures()
 		g.put(row.name(), row)
 	}
 }
 
-func (g statsGroups) put(name string, row StatsRow) {
+func (g statsGroups) put(name string, row statsSum) {
 	if g[name] == nil {
-		g[name] = make(map[time.Time]*StatsRow)
+		g[name] = make(map[time.Time]*statsSum)
 	}
 	if stored := g[name][row.Hour]; stored != nil {
-		stored.Add(row.Figures)
+		stored.of.Add(row.of)
 		return
 	}
 	g[name][row.Hour] = &row
@@ -198,7 +219,7 @@ func (g statsGroups) rows(q StatsQuery) []StatsRow {
 	var names []string
 	for name, hours := range g {
 		for _, row := range hours {
-			attempts[name] += row.Attempts
+			attempts[name] += row.of.Attempts
 		}
 		if name != "" {
 			names = append(names, name)
@@ -207,7 +228,7 @@ func (g statsGroups) rows(q StatsQuery) []StatsRow {
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(attempts[b], attempts[a]), cmp.Compare(a, b)) })
 	for _, name := range names[min(len(names), most):] {
 		for _, row := range g[name] {
-			g.put("", StatsRow{Hour: row.Hour, Other: true, Figures: row.Figures})
+			g.put("", statsSum{StatsRow: StatsRow{Hour: row.Hour, Other: true}, of: row.of})
 		}
 		delete(g, name)
 	}
@@ -218,8 +239,7 @@ func (g statsGroups) rows(q StatsQuery) []StatsRow {
 	all := []StatsRow{}
 	for _, hours := range g {
 		for _, row := range hours {
-			row.Dead = max(row.Dead, 0)
-			all = append(all, *row)
+			all = append(all, row.row())
 		}
 	}
 	slices.SortFunc(all, func(a, b StatsRow) int {

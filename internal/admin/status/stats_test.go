@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -37,9 +38,19 @@ func brief(r status.StatsRow) string {
 	if !r.Hour.IsZero() {
 		hour = r.Hour.Format("02T15")
 	}
-	samples, percentile := r.Latency()
+	share := func(rate *float64) float64 {
+		if rate == nil {
+			return 0
+		}
+		return *rate
+	}
+	timed := r.Latency
+	if timed == nil {
+		timed = new(status.Latency)
+	}
+	at := append(slices.Clone(r.DeliveredAt), 0, 0, 0)[:3]
 	return fmt.Sprintf("%s %s: %d attempts, %.2f %.2f %.2f, %d delivered at %v, %d dead, %d timed, p99 %v", hour, name,
-		r.Attempts, r.SuccessRate(), r.FirstRate(), r.DeadRate(), r.Delivered, r.DeliveredAt[1:4], r.Dead, samples, percentile(99).Round(100*time.Millisecond))
+		r.Attempts, share(r.Success), share(r.FirstSuccess), share(r.DeadRate), r.Delivered, at, r.Dead, timed.Samples, timed.P99.Round(100*time.Millisecond))
 }
 
 func wantRows(t *testing.T, b *bundle, q status.StatsQuery, want ...string) status.Statistics {

@@ -109,8 +109,8 @@ func (l *Look) Whole() bool { return !l.retrying.more && !l.parked.more && !l.de
 
 // Counted says how far counts of deliveries are to be trusted.
 type Counted struct {
-	Complete bool      // false: they are lower bounds
-	AsOf     time.Time // when a review counted some of them, the earliest; zero: all are of now
+	Complete bool      `json:"complete"`       // false: they are lower bounds
+	AsOf     time.Time `json:"as_of,omitzero"` // when a review counted some of them, the earliest; zero: all are of now
 }
 
 // Add lets c speak of other counts, too.

@@ -92,11 +92,11 @@ type Facts struct {
 
 // Condition is the condition of an endpoint.
 type Condition struct {
-	State  State
-	Since  time.Time   // when it began: for failing and degraded with the first failed attempt of an hour, or the opening of the circuit; zero for healthy and quiet
-	Class  hook.Class  // only of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
-	Status int         // with Class: HTTP status of the last failed attempt; 0 without an answer
-	Reason hook.Reason // only of paused and disabled
+	State  State       `json:"state"`
+	Since  time.Time   `json:"since,omitzero"`  // when it began: for failing and degraded with the first failed attempt of an hour, or the opening of the circuit; zero for healthy and quiet
+	Class  hook.Class  `json:"class,omitzero"`  // only of failing and degraded: the most common class of the failed attempts since then; 0 without failed attempts
+	Status int         `json:"status,omitzero"` // with Class: HTTP status of the last failed attempt; 0 without an answer
+	Reason hook.Reason `json:"reason,omitzero"` // only of paused and disabled
 }
 
 // Of returns the condition that follows from the facts.

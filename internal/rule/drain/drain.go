@@ -22,10 +22,10 @@ type Slice struct {
 
 // Forecast is what becomes of parked deliveries if nothing changes.
 type Forecast struct {
-	PerSecond float64   // turns; 0: nothing leaves
-	DrainsBy  time.Time // when all have left or expired; zero: no turns
-	AtRisk    int       // deliveries that expire before their turn
-	FirstLoss time.Time // when the first of them expires; zero for none
+	PerSecond float64   `json:"per_second"`             // turns; 0: nothing leaves
+	DrainsBy  time.Time `json:"drains_by,omitzero"`     // when all have left or expired; zero: no turns
+	AtRisk    int       `json:"at_risk"`                // deliveries that expire before their turn
+	FirstLoss time.Time `json:"first_loss_at,omitzero"` // when the first of them expires; zero for none
 }
 
 // Of returns the forecast for the slices, the oldest first, at perSecond turns from now on. The
