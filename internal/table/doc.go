@@ -11,7 +11,8 @@
 // names the field. So are legacy parameters, consumed capacity, metrics of item
 // collections, checks of a transaction without a write, ReturnValues but ALL_NEW of an update,
 // Select but COUNT, segments and indexes of a Scan, several tables in one batch, puts of a batch,
-// keys that are not strings, nulls, sets of binary values, projections of nested paths, elements
+// keys that are not strings, numbers other than whole ones of 64 bits and floats in their shortest
+// decimal form, sums of floats, nulls, sets of binary values, projections of nested paths, elements
 // of lists in a path, attribute_type, other comparators than those of the grammar,
 // differences, operands in parentheses, and a key condition that begins with the sort key. Malformed requests are refused
 // before Around sees them.
@@ -66,7 +67,7 @@
 //   - developerguide/Query.Pagination.html: pages of 1 MB, and a last key that may be followed
 //     by nothing
 //   - developerguide/Constraints.html: sizes, keys, expressions of 4 KB and 300 operators,
-//     numbers of 38 digits, 32 levels
+//     32 levels
 //   - developerguide/HowItWorks.NamingRulesDataTypes.html: the range of numbers, sets
 //   - developerguide/ReservedWords.html: the 573 words
 //   - developerguide/CapacityUnitCalculations.html: sizes of items

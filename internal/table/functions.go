@@ -43,7 +43,7 @@ func contains(v, part types.AttributeValue) bool {
 	case *types.AttributeValueMemberS:
 		return set.kind == "S" && slices.Contains(set.all, part.Value)
 	case *types.AttributeValueMemberN:
-		return set.kind == "N" && slices.Contains(set.all, normal(part.Value))
+		return set.kind == "N" && slices.Contains(set.all, part.Value)
 	}
 	return false
 }

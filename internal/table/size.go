@@ -64,9 +64,7 @@ func setSize[T any](elements []T, size func(T) int) int {
 // so: this is the more expensive reading.
 func numberSize(text string) int {
 	digits, negative := strings.CutPrefix(text, "-")
-	digits, _, _ = strings.Cut(strings.ToLower(digits), "e")
-	digits = strings.Replace(digits, ".", "", 1)
-	digits = strings.Trim(strings.TrimPrefix(digits, "+"), "0")
+	digits = strings.Trim(strings.Replace(digits, ".", "", 1), "0")
 	size := (len(digits)+1)/2 + 1
 	if negative {
 		size++

@@ -172,7 +172,7 @@ func (t *Table) Expiry(item Item) (seconds int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return small(at.Value)
+	return whole(at.Value)
 }
 
 // Each calls f with every item, in the order of the keys, until f returns false.

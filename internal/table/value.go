@@ -63,8 +63,7 @@ func equal(a, b types.AttributeValue) bool {
 	return ok && ok2 && one.kind == other.kind && len(one.all) == len(other.all) && !slices.ContainsFunc(one.all, func(e string) bool { return !slices.Contains(other.all, e) })
 }
 
-// setOf is a set: the elements as text, numbers in their normal form, and their type "S" or
-// "N".
+// setOf is a set: the elements as text, and their type "S" or "N".
 type setOf struct {
 	kind string
 	all  []string
@@ -76,11 +75,7 @@ func elements(v types.AttributeValue) (set setOf, ok bool) {
 	case *types.AttributeValueMemberSS:
 		return setOf{"S", v.Value}, true
 	case *types.AttributeValueMemberNS:
-		all := make([]string, len(v.Value))
-		for i, n := range v.Value {
-			all[i] = normal(n)
-		}
-		return setOf{"N", all}, true
+		return setOf{"N", v.Value}, true
 	}
 	return setOf{}, false
 }
