@@ -31,47 +31,36 @@ type outage struct {
 // further deliveries are parked, a probe fails, a probe succeeds, and everything
 // is released.
 func (f *Flows) circuit(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "circuit", openapi.EndpointCreate{
+	t := f.target(ctx, "circuit", openapi.EndpointCreate{
 		Retry:   plan("5s", "5s", "5s", "5s", "5s", "5s"),
 		Circuit: &openapi.Circuit{Failures: new(failures), Cooldown: new(cooldown.String()), MaxCooldown: new((2 * cooldown).String())},
 	}, http.StatusServiceUnavailable)
-	if err != nil {
-		return "", err
-	}
-	if _, err := t.post(ctx, "circuit", failures); err != nil {
-		return "", err
-	}
-	if err := t.awaitCircuit(ctx, false); err != nil {
-		return "", err
-	}
+	t.post(ctx, failures)
+	t.awaitCircuit(ctx, false)
 	opened := f.Now()
-	before, err := t.Receiver.Requests(ctx, t.path)
-	if err != nil {
-		return "", err
-	}
-	if _, err := t.post(ctx, "circuit", backlog); err != nil {
-		return "", err
-	}
-	seen := outage{Opening: len(before)}
-	if seen.Parked, err = t.awaitParked(ctx); err != nil {
-		return "", err
-	}
-	probed, err := t.arrivals(ctx, seen.Opening+1) // the probe during the outage
-	if err != nil {
-		return "", fmt.Errorf("no probe during the outage: %w", err)
-	}
-	seen.Requests = len(probed)
+	seen := outage{Opening: len(t.arrivals(ctx, 0))}
+	t.post(ctx, backlog)
+	seen.Parked = len(t.awaitListed(ctx, openapi.ListEndpointDeliveriesParamsStateParked, backlog))
+	seen.Requests = len(t.arrivals(ctx, seen.Opening+1)) // with the probe during the outage
 	seen.Down = f.Now().Sub(opened)
-	if err := t.recover(ctx, &seen); err != nil {
-		return "", err
+	t.answer(ctx, http.StatusOK)
+	seen.Delivered = len(t.awaitListed(ctx, openapi.ListEndpointDeliveriesParamsStateDelivered, failures+backlog))
+	t.awaitCircuit(ctx, true)
+	seen.Closed = true
+	for _, r := range t.arrivals(ctx, 0) {
+		if !r.Verified {
+			seen.Refused++
+		}
 	}
-	return fmt.Sprintf("opened after %d failures, parked %d, probed, released %d", seen.Opening, seen.Parked, seen.Delivered), judgeOutage(seen)
+	return t.end(func() (string, error) {
+		return fmt.Sprintf("opened after %d failures, parked %d, probed, released %d", seen.Opening, seen.Parked, seen.Delivered), judgeOutage(seen)
+	})
 }
 
 // awaitCircuit waits until the circuit is closed, or is not.
-func (t *target) awaitCircuit(ctx context.Context, closed bool) error {
-	return until(ctx, func() (string, error) {
-		e, err := t.Endpoints.Get(ctx, t.tenant, t.id)
+func (t *target) awaitCircuit(ctx context.Context, closed bool) {
+	t.until(ctx, func() (string, error) {
+		e, err := t.API.Endpoints.Get(ctx, t.Tenant, t.id)
 		if err != nil {
 			return "", fmt.Errorf("read the endpoint: %w", err)
 		}
@@ -80,51 +69,6 @@ func (t *target) awaitCircuit(ctx context.Context, closed bool) error {
 		}
 		return fmt.Sprintf("the circuit is %s", e.CircuitState.State), nil
 	})
-}
-
-// awaitParked waits until the backlog is parked. The delivery of a probe under way
-// may be missing from the list.
-func (t *target) awaitParked(ctx context.Context) (most int, err error) {
-	err = until(ctx, func() (string, error) {
-		parked, err := t.listed(ctx, t.id, openapi.ListEndpointDeliveriesParamsStateParked)
-		most = max(most, len(parked))
-		if err != nil || most >= backlog {
-			return "", err
-		}
-		return fmt.Sprintf("%d of %d deliveries are parked", most, backlog), nil
-	})
-	return most, err
-}
-
-// recover mends the endpoint and waits for the release.
-func (t *target) recover(ctx context.Context, seen *outage) error {
-	if err := t.answer(ctx, http.StatusOK); err != nil {
-		return err
-	}
-	if err := until(ctx, func() (string, error) {
-		done, err := t.listed(ctx, t.id, openapi.ListEndpointDeliveriesParamsStateDelivered)
-		seen.Delivered = len(done)
-		if err != nil || seen.Delivered >= failures+backlog {
-			return "", err
-		}
-		return fmt.Sprintf("%d of %d deliveries were released and delivered", seen.Delivered, failures+backlog), nil
-	}); err != nil {
-		return err
-	}
-	if err := t.awaitCircuit(ctx, true); err != nil {
-		return err
-	}
-	seen.Closed = true
-	all, err := t.Receiver.Requests(ctx, t.path)
-	if err != nil {
-		return err
-	}
-	for _, r := range all {
-		if !r.Verified {
-			seen.Refused++
-		}
-	}
-	return nil
 }
 
 // judgeOutage checks what the circuit check saw. During the outage a probe may

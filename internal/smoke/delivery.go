@@ -11,26 +11,20 @@ import (
 	"surehook.example/surehook/client/openapi"
 )
 
-// body is the payload of the first event of a check, see tenantAPI.post.
+// body is the payload of the first event of a check, see target.post.
 const body = `{"n":0}`
 
 // signed sends one event to a healthy endpoint.
 func (f *Flows) signed(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "signed", openapi.EndpointCreate{}, http.StatusOK)
-	if err != nil {
-		return "", err
+	t := f.target(ctx, "signed", openapi.EndpointCreate{}, http.StatusOK)
+	event, id := t.postOne(ctx)
+	got := t.arrivals(ctx, 1)
+	if t.err != nil && id != "" {
+		return "", errors.Join(t.err, t.explain(ctx, id))
 	}
-	event, id, err := t.postOne(ctx, "signed")
-	if err != nil {
-		return "", err
-	}
-	got, err := t.arrivals(ctx, 1)
-	if err != nil {
-		return "", errors.Join(err, t.explain(ctx, id))
-	}
-	d, err := t.await(ctx, id, delivered)
-	if err != nil {
-		return "", errors.Join(judgeRequests(event, got), err)
+	d := t.await(ctx, id, delivered)
+	if t.err != nil {
+		return "", errors.Join(judgeRequests(event, got), t.err)
 	}
 	return "the signature verifies, and the bytes are those posted", judgeAttempts(event, d, got, 1)
 }
@@ -75,23 +69,13 @@ const retryAfter = time.Second
 
 // retry sends one event to an endpoint that answers 503 first.
 func (f *Flows) retry(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "retry", openapi.EndpointCreate{Retry: plan(retryAfter.String())}, http.StatusServiceUnavailable, http.StatusOK)
-	if err != nil {
-		return "", err
-	}
-	event, id, err := t.postOne(ctx, "retry")
-	if err != nil {
-		return "", err
-	}
-	d, err := t.await(ctx, id, delivered)
-	if err != nil {
-		return "", err
-	}
-	got, err := t.arrivals(ctx, 2)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("503, then 200 after %.1f s", got[1].At.Sub(got[0].At).Seconds()), judgeRetry(event, d, got)
+	t := f.target(ctx, "retry", openapi.EndpointCreate{Retry: plan(retryAfter.String())}, http.StatusServiceUnavailable, http.StatusOK)
+	event, id := t.postOne(ctx)
+	d := t.await(ctx, id, delivered)
+	got := t.arrivals(ctx, 2)
+	return t.end(func() (string, error) {
+		return fmt.Sprintf("503, then 200 after %.1f s", got[1].At.Sub(got[0].At).Seconds()), judgeRetry(event, d, got)
+	})
 }
 
 // clockError bounds the difference between the clocks of two sandboxes of the
@@ -114,43 +98,23 @@ func judgeRetry(event string, d *openapi.DeliveryDetail, got []Request) error {
 
 // deadLetter lets a delivery die, repairs the endpoint, and replays the delivery.
 func (f *Flows) deadLetter(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "dead", openapi.EndpointCreate{Retry: plan("1s")}, http.StatusServiceUnavailable)
-	if err != nil {
-		return "", err
+	t := f.target(ctx, "dead", openapi.EndpointCreate{Retry: plan("1s")}, http.StatusServiceUnavailable)
+	event, id := t.postOne(ctx)
+	died := t.await(ctx, id, dead)
+	letters := t.awaitListed(ctx, openapi.ListEndpointDeliveriesParamsStateDead, 1)
+	t.answer(ctx, http.StatusOK)
+	if t.err != nil {
+		return "", t.err
 	}
-	event, id, err := t.postOne(ctx, "dead")
-	if err != nil {
-		return "", err
-	}
-	died, err := t.await(ctx, id, dead)
-	if err != nil {
-		return "", err
-	}
-	var letters []string
-	if err := until(ctx, func() (string, error) {
-		if letters, err = t.listed(ctx, t.id, openapi.ListEndpointDeliveriesParamsStateDead); err != nil || len(letters) > 0 {
-			return "", err
-		}
-		return "the endpoint's list of dead deliveries is empty", nil
-	}); err != nil {
-		return "", err
-	}
-	if err := t.answer(ctx, http.StatusOK); err != nil {
-		return "", err
-	}
-	next, err := t.Deliveries.Replay(ctx, t.tenant, id)
+	next, err := t.API.Deliveries.Replay(ctx, t.Tenant, id)
 	if err != nil {
 		return "", fmt.Errorf("replay the delivery %s: %w", id, err)
 	}
-	replayed, err := t.await(ctx, next.Id, delivered)
-	if err != nil {
-		return "", err
-	}
-	got, err := t.arrivals(ctx, 3)
-	if err != nil {
-		return "", err
-	}
-	return "dead after 2 attempts, delivered by a replay", judgeDeadLetter(event, died, letters, replayed, got)
+	replayed := t.await(ctx, next.Id, delivered)
+	got := t.arrivals(ctx, 3)
+	return t.end(func() (string, error) {
+		return "dead after 2 attempts, delivered by a replay", judgeDeadLetter(event, died, letters, replayed, got)
+	})
 }
 
 // judgeDeadLetter checks a delivery that died, and its replay.

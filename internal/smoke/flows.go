@@ -85,58 +85,159 @@ func (f *Flows) Checks() []Check {
 	}
 }
 
-// target is an endpoint of a check, at the receiver's path.
+// target is an endpoint of a check, at the receiver's path, with the progress of the check: after the
+// first error its methods do nothing.
 type target struct {
 	*Flows
-	tenantAPI
 
-	path   string
-	secret string
-	id     string
+	name, path, secret, id string
+	err                    error
 }
 
 // target creates an endpoint at the path of its name, where the receiver gives the
 // answers. The endpoint subscribes to the event type of its name, and has the settings.
-func (f *Flows) target(ctx context.Context, name string, settings openapi.EndpointCreate, answers ...int) (t *target, err error) {
-	t = &target{Flows: f, tenantAPI: tenantAPI{f.API, f.Tenant}, path: "/" + f.Tenant + "/" + name}
+func (f *Flows) target(ctx context.Context, name string, settings openapi.EndpointCreate, answers ...int) *target {
+	t := &target{Flows: f, name: name, path: "/" + f.Tenant + "/" + name}
 	settings.Url, settings.EventTypes, settings.Uid = f.Receiver.URL(t.path), []string{name}, name
 	// The receiver verifies standard signatures, and the flows compare the payload, whatever the deployment's defaults.
 	settings.Envelope, settings.SignatureProfiles = openapi.EndpointCreateEnvelopeRaw, []string{"standard"}
-	if t.id, t.secret, err = t.createEndpoint(ctx, settings); err != nil {
-		return nil, err
+	// The end of ctx does not end the call: the removal must find what was made.
+	made, err := f.API.Endpoints.Create(context.WithoutCancel(ctx), f.Tenant, settings)
+	if err != nil {
+		t.err = fmt.Errorf("create an endpoint: %w", err)
+		return t
 	}
-	return t, t.answer(ctx, answers...)
+	t.id, t.secret = made.Id, made.Secret
+	t.answer(ctx, answers...)
+	return t
+}
+
+// fail ends the check with the error, if there is one.
+func (t *target) fail(err error) {
+	if t.err == nil {
+		t.err = err
+	}
+}
+
+// until is the function until, unless the check has ended.
+func (t *target) until(ctx context.Context, ask func() (missing string, err error)) {
+	if t.err == nil {
+		t.err = until(ctx, ask)
+	}
+}
+
+// end returns the result of the check: its first error, or what judge says.
+func (t *target) end(judge func() (note string, err error)) (note string, err error) {
+	if t.err != nil {
+		return "", t.err
+	}
+	return judge()
 }
 
 // answer sets the next answers of the receiver to the target.
-func (t *target) answer(ctx context.Context, answers ...int) error {
-	return t.Receiver.Script(ctx, t.path, Script{Secret: t.secret, Answers: answers})
+func (t *target) answer(ctx context.Context, answers ...int) {
+	if t.err == nil {
+		t.err = t.Receiver.Script(ctx, t.path, Script{Secret: t.secret, Answers: answers})
+	}
 }
 
-// postOne posts an event of the type, and returns the ids of the event and of its only delivery.
-func (t *target) postOne(ctx context.Context, eventType string) (event, delivery string, err error) {
-	events, err := t.post(ctx, eventType, 1)
-	if err != nil {
-		return "", "", err
+// post posts n events in one call and returns their ids. Event i has the payload {"n": i}.
+func (t *target) post(ctx context.Context, n int) (events []string) {
+	if t.err != nil {
+		return nil
 	}
-	delivery, err = t.deliveryOf(ctx, events[0])
-	return events[0], delivery, err
+	all := make([]openapi.BatchEvent, n)
+	for i := range all {
+		all[i] = openapi.BatchEvent{EventType: t.name, Payload: fmt.Appendf(nil, `{"n":%d}`, i)}
+	}
+	posted, err := t.API.Events.CreateBatch(ctx, t.Tenant, openapi.BatchRequest{Events: all})
+	if err != nil {
+		t.err = fmt.Errorf("post events: %w", err)
+		return nil
+	}
+	for _, one := range posted.Data {
+		e, err := one.AsAccepted()
+		switch {
+		case err != nil:
+			t.fail(fmt.Errorf("read an accepted event: %w", err))
+		case e.Deliveries != 1:
+			t.fail(fmt.Errorf("event %s was accepted with %d deliveries instead of 1", e.Id, e.Deliveries))
+		}
+		events = append(events, e.Id)
+	}
+	return events
+}
+
+// postOne posts an event, and returns the ids of the event and of its only delivery.
+func (t *target) postOne(ctx context.Context) (event, delivery string) {
+	for _, event = range t.post(ctx, 1) {
+		n := 0
+		for d, err := range t.API.Events.Deliveries(ctx, t.Tenant, event) {
+			if err != nil {
+				t.fail(fmt.Errorf("list the deliveries of %s: %w", event, err))
+				return event, ""
+			}
+			delivery, n = d.Id, n+1
+		}
+		if n != 1 {
+			t.fail(fmt.Errorf("event %s has %d deliveries instead of 1", event, n))
+		}
+	}
+	return event, delivery
+}
+
+// delivery reads a delivery.
+func (t *target) delivery(ctx context.Context, id string) (*openapi.DeliveryDetail, error) {
+	d, err := t.API.Deliveries.Get(ctx, t.Tenant, id)
+	if err != nil {
+		return nil, fmt.Errorf("read the delivery %s: %w", id, err)
+	}
+	return d, nil
 }
 
 // await reads the delivery until it is in the state. It ends with an error as soon
 // as the delivery is settled in another state.
-func (t *target) await(ctx context.Context, id string, state openapi.DeliveryDetailState) (d *openapi.DeliveryDetail, err error) {
-	err = until(ctx, func() (string, error) {
+func (t *target) await(ctx context.Context, id string, state openapi.DeliveryDetailState) (d *openapi.DeliveryDetail) {
+	t.until(ctx, func() (missing string, err error) {
 		if d, err = t.delivery(ctx, id); err != nil || d.State == state {
 			return "", err
 		}
-		missing := fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s", d.State, d.Attempts, state, whyOf(d))
+		missing = fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s", d.State, d.Attempts, state, whyOf(d))
 		if final(d.State) {
 			return "", errors.New(missing)
 		}
 		return missing, nil
 	})
-	return d, err
+	return d
+}
+
+// awaitListed waits until n deliveries of the endpoint are in the state, and returns the ids of all.
+func (t *target) awaitListed(ctx context.Context, state openapi.ListEndpointDeliveriesParamsState, n int) (ids []string) {
+	t.until(ctx, func() (string, error) {
+		ids = nil
+		for d, err := range t.API.Endpoints.Deliveries(ctx, t.Tenant, t.id, openapi.ListEndpointDeliveriesParams{State: &state}) {
+			if err != nil {
+				return "", fmt.Errorf("list the %s deliveries: %w", state, err)
+			}
+			ids = append(ids, d.Id)
+		}
+		if len(ids) >= n {
+			return "", nil
+		}
+		return fmt.Sprintf("%d of %d deliveries are %s", len(ids), n, state), nil
+	})
+	return ids
+}
+
+// arrivals waits for at least n requests to the target, and returns all.
+func (t *target) arrivals(ctx context.Context, n int) (got []Request) {
+	t.until(ctx, func() (_ string, err error) {
+		if got, err = t.Receiver.Requests(ctx, t.path); err != nil || len(got) >= n {
+			return "", err
+		}
+		return fmt.Sprintf("%d of %d requests arrived", len(got), n), nil
+	})
+	return got
 }
 
 // final reports whether a delivery in the state is settled.
@@ -157,17 +258,6 @@ func whyOf(d *openapi.DeliveryDetail) string {
 		why += ", reason " + string(*d.Reason)
 	}
 	return why
-}
-
-// arrivals waits for at least n requests to the target, and returns all.
-func (t *target) arrivals(ctx context.Context, n int) (got []Request, err error) {
-	err = until(ctx, func() (string, error) {
-		if got, err = t.Receiver.Requests(ctx, t.path); err != nil || len(got) >= n {
-			return "", err
-		}
-		return fmt.Sprintf("%d of %d requests arrived", len(got), n), nil
-	})
-	return got, err
 }
 
 // until asks again and again until nothing is missing. An error ends it. If ctx ends

@@ -16,19 +16,12 @@ const paced = 6
 
 // rate sends some events at once to an endpoint with a limit of one per second.
 func (f *Flows) rate(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "rate", openapi.EndpointCreate{RatePerSecond: 1}, http.StatusOK)
-	if err != nil {
-		return "", err
-	}
-	events, err := t.post(ctx, "rate", paced)
-	if err != nil {
-		return "", err
-	}
-	got, err := t.arrivals(ctx, paced)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%d requests in %.1f s at one per second", len(got), span(got).Seconds()), judgeRate(events, got)
+	t := f.target(ctx, "rate", openapi.EndpointCreate{RatePerSecond: 1}, http.StatusOK)
+	events := t.post(ctx, paced)
+	got := t.arrivals(ctx, paced)
+	return t.end(func() (string, error) {
+		return fmt.Sprintf("%d requests in %.1f s at one per second", len(got), span(got).Seconds()), judgeRate(events, got)
+	})
 }
 
 // span is the time from the first request to the last.
@@ -76,38 +69,27 @@ const samples = 20
 
 // latency posts events one by one to a warm endpoint and measures the arrival.
 func (f *Flows) latency(ctx context.Context) (string, error) {
-	t, err := f.target(ctx, "latency", openapi.EndpointCreate{}, http.StatusOK)
-	if err != nil {
-		return "", err
-	}
-	if _, id, err := t.postOne(ctx, "latency"); err != nil { // starts the sandboxes
-		return "", err
-	} else if _, err := t.await(ctx, id, delivered); err != nil {
-		return "", err
-	}
+	t := f.target(ctx, "latency", openapi.EndpointCreate{}, http.StatusOK)
+	_, id := t.postOne(ctx) // starts the sandboxes
+	t.await(ctx, id, delivered)
 	ahead, within, err := f.offset(ctx)
-	if err != nil {
-		return "", err
-	}
+	t.fail(err)
 	posted := map[string]time.Time{}
 	for range samples {
-		at := f.Now()
-		events, err := t.post(ctx, "latency", 1)
+		at := f.Now().Add(ahead)
+		for _, event := range t.post(ctx, 1) {
+			posted[event] = at
+		}
+	}
+	got := t.arrivals(ctx, samples+1)
+	return t.end(func() (string, error) {
+		took, err := latencies(posted, got)
 		if err != nil {
 			return "", err
 		}
-		posted[events[0]] = at.Add(ahead)
-	}
-	got, err := t.arrivals(ctx, samples+1)
-	if err != nil {
-		return "", err
-	}
-	took, err := latencies(posted, got)
-	if err != nil {
-		return "", err
-	}
-	p50, p99 := percentile(took, 50), percentile(took, 99)
-	return fmt.Sprintf("p50 %s, p99 %s of %d events, +- %s", ms(p50), ms(p99), len(took), ms(within)), judgeLatency(p50, p99, f.Latency)
+		p50, p99 := percentile(took, 50), percentile(took, 99)
+		return fmt.Sprintf("p50 %s, p99 %s of %d events, +- %s", ms(p50), ms(p99), len(took), ms(within)), judgeLatency(p50, p99, f.Latency)
+	})
 }
 
 // clockTries is the number of questions for the receiver's time. The quickest
