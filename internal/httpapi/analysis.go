@@ -13,10 +13,10 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 	if q.Has("period") {
 		var ok bool
 		if period, ok = parseDuration(q.Get("period")); !ok {
-			q.wrong.add("period", durationForm)
+			q.wrong.Add("period", durationForm)
 		}
 	}
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	return answer(h.replayer.Analyse(ctx, c.tenant, period))

@@ -36,9 +36,9 @@ func (c clientAuth) String() string {
 }
 
 // auth translates the body. Package hook checks the bounds.
-func (b authBody) auth() (a *hook.Auth, errs fieldErrors) {
+func (b authBody) auth() (a *hook.Auth, errs hook.Fields) {
 	if b.Type == nil {
-		errs.add("auth.type", "is missing")
+		errs.Add("auth.type", "is missing")
 		return nil, errs
 	}
 	t := *b.Type
@@ -61,15 +61,14 @@ func (b authBody) auth() (a *hook.Auth, errs fieldErrors) {
 		switch {
 		case field.given == nil:
 		case field.of != t:
-			errs.add(field.name, "is for the type "+field.of.String()+" only")
+			errs.Add(field.name, "is for the type %s only", field.of)
 		default:
 			*field.to = *field.given
 		}
 	}
 	if b.ClientAuth != nil {
-		if a.OAuth.InBody = bool(*b.ClientAuth); t != hook.AuthOAuth2 {
-			errs.add("auth.client_auth", "is for the type "+hook.AuthOAuth2.String()+" only")
-		}
+		a.OAuth.InBody = bool(*b.ClientAuth)
+		errs.Refuse(t != hook.AuthOAuth2, "auth.client_auth", "is for the type %s only", hook.AuthOAuth2)
 	}
 	if len(errs) > 0 {
 		return nil, errs

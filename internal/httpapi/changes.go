@@ -32,7 +32,7 @@ func (h *manage) listChanges(ctx context.Context, c *call) (reply, error) {
 	q := listQuery(c, "action", "target", "key", sinceParam, untilParam)
 	filter := audit.Filter{Action: q.given("action"), Target: q.given("target"), Key: hook.KeyID(q.given("key"))}
 	filter.Since, filter.Until = q.time(sinceParam), q.time(untilParam)
-	tenant, err := c.tenant, q.wrong.err()
+	tenant, err := c.tenant, refusal(q.wrong)
 	if tenant == "" {
 		tenant = hook.AllTenants
 	} else if err == nil {

@@ -35,7 +35,7 @@ const maxWrong = 20
 // repeated names, null instead of a value, text after the object and invalid UTF-8 are wrong. do gets
 // all wrong fields, which are absent in the body, and must refuse the request with these and those that
 // its own checks find.
-func withForm[B any](limit int64, do func(context.Context, *call, B, fieldErrors) (reply, error)) action {
+func withForm[B any](limit int64, do func(context.Context, *call, B, hook.Fields) (reply, error)) action {
 	return onBody(limit, false, do)
 }
 
@@ -49,10 +49,10 @@ func withOptionalBody[B any](do func(context.Context, *call, B) (reply, error)) 
 	return onBody(maxBody, true, right(do))
 }
 
-func onBody[B any](limit int64, optional bool, do func(context.Context, *call, B, fieldErrors) (reply, error)) action {
+func onBody[B any](limit int64, optional bool, do func(context.Context, *call, B, hook.Fields) (reply, error)) action {
 	return func(ctx context.Context, c *call) (reply, error) {
 		var body B
-		var wrong fieldErrors
+		var wrong hook.Fields
 		text, err := read(c, limit)
 		if err == nil && (len(text) > 0 || !optional) {
 			wrong, err = unmarshal(text, &body)
@@ -65,9 +65,9 @@ func onBody[B any](limit int64, optional bool, do func(context.Context, *call, B
 }
 
 // right calls do unless fields are wrong.
-func right[B any](do func(context.Context, *call, B) (reply, error)) func(context.Context, *call, B, fieldErrors) (reply, error) {
-	return func(ctx context.Context, c *call, body B, wrong fieldErrors) (reply, error) {
-		if err := wrong.err(); err != nil {
+func right[B any](do func(context.Context, *call, B) (reply, error)) func(context.Context, *call, B, hook.Fields) (reply, error) {
+	return func(ctx context.Context, c *call, body B, wrong hook.Fields) (reply, error) {
+		if err := refusal(wrong); err != nil {
 			return reply{}, err
 		}
 		return do(ctx, c, body)
@@ -102,7 +102,7 @@ func read(c *call, limit int64) ([]byte, error) {
 // unmarshal decodes the body into v, a pointer to a struct, in one pass, and returns the
 // malformed fields. An error means that the body is not one JSON object, or has as many wrong
 // fields as a response names.
-func unmarshal(body []byte, v any) (fieldErrors, error) {
+func unmarshal(body []byte, v any) (hook.Fields, error) {
 	dec := decoders.Get().(*jsontext.Decoder) //nolint:errcheck,forcetypeassert // nothing else is in the pool
 	defer decoders.Put(dec)
 	dec.Reset(bytes.NewBuffer(body))
@@ -133,7 +133,7 @@ var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }} //nol
 // stop.
 type form struct {
 	dec   *jsontext.Decoder
-	wrong fieldErrors
+	wrong hook.Fields
 	most  int // errEnough when this many fields are wrong
 }
 
@@ -279,7 +279,7 @@ const maxElements = 1000
 
 // tooMany stops decoding an array or a map.
 func (f *form) tooMany() error {
-	f.wrong.add(fieldPath(f.dec.StackPointer().Parent()), fmt.Sprintf("has more than %d entries", maxElements))
+	f.wrong.Add(fieldPath(f.dec.StackPointer().Parent()), "has more than %d entries", maxElements)
 	return errEnough
 }
 

@@ -9,9 +9,9 @@ import (
 
 // destinationOf translates a flat object: the type, and its settings that are not empty, which
 // package rule/destination checks.
-func destinationOf(fields map[string]string) (*hook.Destination, fieldErrors) {
+func destinationOf(fields map[string]string) (*hook.Destination, hook.Fields) {
 	var d hook.Destination
-	var wrong fieldErrors
+	var wrong hook.Fields
 	if d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...); len(wrong) > 0 {
 		return nil, wrong
 	}

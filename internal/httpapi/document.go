@@ -24,7 +24,7 @@ import (
 func (h *manage) documentWithTypes(ctx context.Context, c *call) (reply, error) {
 	q := query(c, "event_types")
 	with := q.flag("event_types")
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	raw, err := contract()

@@ -39,10 +39,10 @@ type exponentialBody struct {
 }
 
 // settings returns the settings. A window of 0 means one request per event.
-func (b coalesceBody) settings() (c *hook.Coalescing, wrong fieldErrors) {
+func (b coalesceBody) settings() (c *hook.Coalescing, wrong hook.Fields) {
 	c = new(hook.Coalescing)
 	if b.Window == nil {
-		wrong.add("coalesce.window", "is missing")
+		wrong.Add("coalesce.window", "is missing")
 		return c, wrong
 	}
 	if *b.Window == 0 {
@@ -55,14 +55,14 @@ func (b coalesceBody) settings() (c *hook.Coalescing, wrong fieldErrors) {
 	return c, nil
 }
 
-func (b retryBody) policy() (p *hook.RetryPolicy, errs fieldErrors) {
+func (b retryBody) policy() (p *hook.RetryPolicy, errs hook.Fields) {
 	p = new(hook.RetryPolicy)
 	switch given := countTrue(b.Preset != nil, b.Schedule != nil, b.Exponential != nil); {
 	case given != 1:
-		errs.add("retry", "must have exactly one of preset, schedule and exponential")
+		errs.Add("retry", "must have exactly one of preset, schedule and exponential")
 		return p, errs
 	case b.Preset != nil && *b.Preset == "":
-		errs.add("retry.preset", "must be one of "+strings.Join(retry.Presets(), ", "))
+		errs.Add("retry.preset", "must be one of %s", strings.Join(retry.Presets(), ", "))
 	case b.Exponential != nil:
 		p.Exponential, errs = b.Exponential.delays()
 	}
@@ -76,11 +76,9 @@ func (b retryBody) policy() (p *hook.RetryPolicy, errs fieldErrors) {
 }
 
 // delays returns the delays. All fields are required.
-func (b exponentialBody) delays() (e hook.Exponential, wrong fieldErrors) {
+func (b exponentialBody) delays() (e hook.Exponential, wrong hook.Fields) {
 	require := func(name string, given bool) {
-		if !given {
-			wrong.add("retry.exponential."+name, "is missing")
-		}
+		wrong.Refuse(!given, "retry.exponential."+name, "is missing")
 	}
 	require("base", b.Base != nil)
 	require("factor", b.Factor != nil)

@@ -53,8 +53,8 @@ func (b testBody) masked() testRequest {
 	return r
 }
 
-func (h *manage) createEndpoint(ctx context.Context, c *call, body createBody, wrong fieldErrors) (reply, error) {
-	secret := wrong.text("secret", body.Secret)
+func (h *manage) createEndpoint(ctx context.Context, c *call, body createBody, wrong hook.Fields) (reply, error) {
+	secret := optionalText(&wrong, "secret", body.Secret)
 	body.Wrong = wrong
 	if err := c.begin(ctx, "", body.masked()); err != nil {
 		return reply{}, err
@@ -72,11 +72,11 @@ func (h *manage) listEndpoints(ctx context.Context, c *call) (reply, error) {
 	slow, by, ids := q.flag("slow"), sign.Signers(q.Get("signed_by")), q.endpointIDs("ids")
 	switch {
 	case q.Has("ids") && (q.Has("slow") || q.Has("signed_by")):
-		q.wrong.add("ids", "must be absent with slow and signed_by")
+		q.wrong.Add("ids", "must be absent with slow and signed_by")
 	case q.Has("signed_by") && by != sign.SignedByNew && by != sign.SignedByBoth && by != sign.SignedByOld:
-		q.wrong.add("signed_by", "must be new, both or old")
+		q.wrong.Add("signed_by", "must be new, both or old")
 	case by != "" && q.Has("slow"):
-		q.wrong.add("signed_by", "must be absent with slow")
+		q.wrong.Add("signed_by", "must be absent with slow")
 	}
 	return viewList(q, func(req page.Request) (page.List[hook.Endpoint], error) {
 		if q.Has("ids") {
@@ -101,20 +101,18 @@ func (q *params) endpointIDs(name string) []hook.EndpointID {
 	for text := range strings.SplitSeq(q.Get(name), ",") {
 		id, err := hook.ParseEndpointID(text)
 		if err != nil {
-			q.wrong.add(name, "must be ids of endpoints, separated by commas")
+			q.wrong.Add(name, "must be ids of endpoints, separated by commas")
 			return nil
 		}
 		if !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
-	if len(ids) > page.MaxLimit {
-		q.wrong.add(name, fmt.Sprintf("must be at most %d ids", page.MaxLimit))
-	}
+	q.wrong.Refuse(len(ids) > page.MaxLimit, name, "must be at most %d ids", page.MaxLimit)
 	return ids
 }
 
-func (h *manage) changeEndpoint(ctx context.Context, c *call, fields endpoint.Fields, wrong fieldErrors) (reply, error) {
+func (h *manage) changeEndpoint(ctx context.Context, c *call, fields endpoint.Fields, wrong hook.Fields) (reply, error) {
 	version, err := ifMatch(c)
 	if err != nil {
 		return reply{}, err
@@ -181,9 +179,9 @@ func (h *manage) endpointStatus(
 }
 
 func (h *manage) rotateSecret(ctx context.Context, c *call, body rotateBody) (reply, error) {
-	var wrong fieldErrors
-	secret := wrong.text("secret", body.Secret)
-	if err := wrong.err(); err != nil {
+	var wrong hook.Fields
+	secret := optionalText(&wrong, "secret", body.Secret)
+	if err := refusal(wrong); err != nil {
 		return reply{}, err
 	}
 	overlap := hook.DefaultRotationOverlap
@@ -201,9 +199,9 @@ func (h *manage) rotateSecret(ctx context.Context, c *call, body rotateBody) (re
 }
 
 func (h *manage) testEndpoint(ctx context.Context, c *call, body testBody) (reply, error) {
-	var wrong fieldErrors
-	eventType := wrong.text("event_type", body.EventType)
-	if err := wrong.err(); err != nil {
+	var wrong hook.Fields
+	eventType := optionalText(&wrong, "event_type", body.EventType)
+	if err := refusal(wrong); err != nil {
 		return reply{}, err
 	}
 	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {

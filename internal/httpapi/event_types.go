@@ -51,7 +51,7 @@ type auditedEventType struct {
 	Example string `json:"example,omitzero"`
 }
 
-func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, wrong fieldErrors) (reply, error) {
+func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, wrong hook.Fields) (reply, error) {
 	version, err := ifMatch(c)
 	if err != nil {
 		return reply{}, err
@@ -62,7 +62,7 @@ func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, 
 	}
 	if body.Validation != nil {
 		if t.Validation, err = hook.ParseValidation(*body.Validation); err != nil {
-			wrong.add("validation", "must be off, warn or reject")
+			wrong.Add("validation", "must be off, warn or reject")
 		}
 	}
 	if err := c.begin(ctx, t.Name, body.audited()); err != nil {
@@ -111,9 +111,7 @@ func (h *manage) listEventTypes(ctx context.Context, c *call) (reply, error) {
 	filter := eventtype.Filter{Archived: q.flag("archived")}
 	if q.Has("group") {
 		filter.Group = new(q.Get("group"))
-		if len(*filter.Group) > hook.MaxGroup {
-			q.wrong.add("group", fmt.Sprintf("must be at most %d bytes", hook.MaxGroup))
-		}
+		q.wrong.Refuse(len(*filter.Group) > hook.MaxGroup, "group", "must be at most %d bytes", hook.MaxGroup)
 	}
 	return viewList(q, func(req page.Request) (page.List[hook.EventType], error) {
 		return h.Types.List(ctx, filter, req)

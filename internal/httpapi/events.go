@@ -64,12 +64,10 @@ type refusedView struct {
 	Error problem `json:"error"`
 }
 
-func (h *events) post(ctx context.Context, c *call, body eventBody, wrong fieldErrors) (reply, error) {
+func (h *events) post(ctx context.Context, c *call, body eventBody, wrong hook.Fields) (reply, error) {
 	if values := c.r.Header.Values(idempotencyHeader); len(values) > 0 {
 		key := strings.Join(values, ", ")
-		if body.IdempotencyKey != nil && *body.IdempotencyKey != key {
-			wrong.add("idempotency_key", "differs from the header "+idempotencyHeader)
-		}
+		wrong.Refuse(body.IdempotencyKey != nil && *body.IdempotencyKey != key, "idempotency_key", "differs from the header "+idempotencyHeader)
 		body.IdempotencyKey = &key
 	}
 	r, err := body.request(c.r.Header.Get("Traceparent"), wrong)
@@ -164,18 +162,16 @@ func ReadEvent(body []byte, traceParent string) (tenant string, r ingest.Request
 
 // request translates the body and checks the size of the payload and the forms of the key and the
 // retention. The acceptor checks the rest. wrong are the malformed fields.
-func (b eventBody) request(traceParent string, wrong fieldErrors) (ingest.Request, error) {
+func (b eventBody) request(traceParent string, wrong hook.Fields) (ingest.Request, error) {
 	if len(b.Payload) > hook.MaxPayload {
 		return ingest.Request{}, hook.PayloadTooLarge()
 	}
 	r := ingest.Request{Type: b.Type, Payload: b.Payload, TraceParent: trace.Received(traceParent)}
-	r.IdempotencyKey = wrong.text("idempotency_key", b.IdempotencyKey)
-	r.OrderingKey = wrong.text("ordering_key", b.OrderingKey)
+	r.IdempotencyKey = optionalText(&wrong, "idempotency_key", b.IdempotencyKey)
+	r.OrderingKey = optionalText(&wrong, "ordering_key", b.OrderingKey)
 	if b.RetainFor != nil {
 		given, ok := parseDuration(*b.RetainFor)
-		if !ok {
-			wrong.add("retain_for", durationForm)
-		}
+		wrong.Refuse(!ok, "retain_for", durationForm)
 		r.RetainFor = limitOf(&given)
 	}
 	r.Wrong = wrong

@@ -45,16 +45,14 @@ const noAttempt = "none"
 
 // request translates the body and refuses empty values in the filter, because they would select
 // everything. Package replay checks the rest.
-func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
+func (b jobBody) request(by hook.KeyID, wrong hook.Fields) replay.JobRequest {
 	if b.Filter == nil {
-		wrong = hook.AlsoWrong(wrong, fieldErrors{{Field: "filter", Message: "is missing"}})
+		wrong = hook.AlsoWrong(wrong, hook.Fields{{Field: "filter", Message: "is missing"}})
 		b.Filter = new(filterBody)
 	}
-	if b.Filter.Types != nil && len(b.Filter.Types) == 0 {
-		wrong.add("filter.event_types", "must not be empty")
-	}
+	wrong.Refuse(b.Filter.Types != nil && len(b.Filter.Types) == 0, "filter.event_types", "must not be empty")
 	r := replay.JobRequest{
-		Endpoint: wrong.text("filter.endpoint", b.Filter.Endpoint),
+		Endpoint: optionalText(&wrong, "filter.endpoint", b.Filter.Endpoint),
 		State:    hook.StateDead,
 		Types:    b.Filter.Types,
 		From:     b.Filter.Since,
@@ -69,7 +67,7 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 	if b.Filter.State != nil {
 		var err error
 		if r.State, err = hook.ParseState(*b.Filter.State); err != nil {
-			wrong.add("filter.state", "must be one of dead, parked, delivered, discarded")
+			wrong.Add("filter.state", "must be one of dead, parked, delivered, discarded")
 		}
 	}
 	r.Cause = b.Filter.cause(&wrong)
@@ -82,28 +80,18 @@ func (b jobBody) request(by hook.KeyID, wrong fieldErrors) replay.JobRequest {
 			r.Limit = -1 // not 0, which would mean no limit
 		}
 	}
-	if b.Action != nil && *b.Action != actionReplay && *b.Action != actionDiscard {
-		wrong.add("action", "must be replay or discard")
-	}
-	r.AddTo = wrong.text("add_to", b.AddTo)
-	if r.AddTo != "" && b.Filter.State != nil {
-		wrong.add("filter.state", "does not apply with add_to, which takes the events of all states")
-	}
-	if r.AddTo != "" && r.Cause != (replay.Cause{}) {
-		wrong.add("filter.class", "does not apply with add_to, which takes the events of all outcomes")
-	}
-	if r.AddTo != "" && !r.DiedSince.IsZero() {
-		wrong.add("filter.died_since", "does not apply with add_to, which takes the events of all states")
-	}
-	if r.AddTo != "" && b.DryRun {
-		wrong.add("dry_run", "is not possible with add_to")
-	}
+	wrong.Refuse(b.Action != nil && *b.Action != actionReplay && *b.Action != actionDiscard, "action", "must be replay or discard")
+	r.AddTo = optionalText(&wrong, "add_to", b.AddTo)
+	wrong.Refuse(r.AddTo != "" && b.Filter.State != nil, "filter.state", "does not apply with add_to, which takes the events of all states")
+	wrong.Refuse(r.AddTo != "" && r.Cause != (replay.Cause{}), "filter.class", "does not apply with add_to, which takes the events of all outcomes")
+	wrong.Refuse(r.AddTo != "" && !r.DiedSince.IsZero(), "filter.died_since", "does not apply with add_to, which takes the events of all states")
+	wrong.Refuse(r.AddTo != "" && b.DryRun, "dry_run", "is not possible with add_to")
 	r.Wrong = wrong
 	return r
 }
 
 // cause returns what the filter says about the last attempt. Package replay checks the status.
-func (b filterBody) cause(wrong *fieldErrors) replay.Cause {
+func (b filterBody) cause(wrong *hook.Fields) replay.Cause {
 	var c replay.Cause
 	if b.Status != nil {
 		c.Status = *b.Status
@@ -118,14 +106,14 @@ func (b filterBody) cause(wrong *fieldErrors) replay.Cause {
 	default:
 		var err error
 		if c.Class, err = hook.ParseClass(*b.Class); err != nil {
-			wrong.add("filter.class", "must be none or a class of an outcome, such as timeout")
+			wrong.Add("filter.class", "must be none or a class of an outcome, such as timeout")
 		}
 	}
 	return c
 }
 
 // startJob starts a replay job, or, with dry_run, returns a preview.
-func (h *replays) startJob(ctx context.Context, c *call, body jobBody, wrong fieldErrors) (reply, error) {
+func (h *replays) startJob(ctx context.Context, c *call, body jobBody, wrong hook.Fields) (reply, error) {
 	r := body.request(c.principal.Key, wrong)
 	if err := c.mayAddTo(r.AddTo); err != nil {
 		return reply{}, err

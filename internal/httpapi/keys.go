@@ -42,7 +42,7 @@ type newKeyView struct {
 	Key string `json:"key"`
 }
 
-func (h *manage) createKey(ctx context.Context, c *call, body keyBody, wrong fieldErrors) (reply, error) {
+func (h *manage) createKey(ctx context.Context, c *call, body keyBody, wrong hook.Fields) (reply, error) {
 	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt, Wrong: wrong}
 	if body.Networks != nil {
 		q.Networks = *body.Networks

@@ -97,70 +97,52 @@ func deliveriesQuery(c *call, f *status.DeliveryFilter, more ...string) *params 
 	return q
 }
 
-// fieldErrors collects the wrong fields of a body, or the wrong parameters of a query.
-type fieldErrors []hook.FieldError
-
-func (errs *fieldErrors) add(field, message string) {
-	*errs = append(*errs, hook.FieldError{Field: field, Message: message})
-}
-
-// err returns the error about what is wrong, if anything is.
-func (errs *fieldErrors) err() error {
-	if len(*errs) == 0 {
+// refusal returns the error about the wrong fields of a body, or the wrong parameters of a query; nil
+// for none.
+func refusal(wrong hook.Fields) error {
+	if len(wrong) == 0 {
 		return nil
 	}
-	return hook.Invalid(*errs...)
+	return hook.Invalid(wrong...)
 }
 
-// text returns the optional text of a body; an empty text is an error.
-func (errs *fieldErrors) text(field string, given *string) string {
+// optionalText returns the optional text of a body; an empty text is an error.
+func optionalText(wrong *hook.Fields, field string, given *string) string {
 	if given == nil {
 		return ""
 	}
-	if *given == "" {
-		errs.add(field, "must not be empty")
-	}
+	wrong.Refuse(*given == "", field, "must not be empty")
 	return *given
 }
 
 // given returns the text of a parameter; an empty text is an error.
 func (q *params) given(name string) string {
-	if q.Has(name) && q.Get(name) == "" {
-		q.wrong.add(name, "must not be empty")
-	}
+	q.wrong.Refuse(q.Has(name) && q.Get(name) == "", name, "must not be empty")
 	return q.Get(name)
 }
 
 func (q *params) eventType() string {
 	eventType := q.Get(typeParam)
-	if q.Has(typeParam) && !hook.ValidEventType(eventType) {
-		q.wrong.add(typeParam, "must be an exact type of events")
-	}
+	q.wrong.Refuse(q.Has(typeParam) && !hook.ValidEventType(eventType), typeParam, "must be an exact type of events")
 	return eventType
 }
 
 func (q *params) state() hook.State {
 	state, err := hook.ParseState(q.Get(stateParam))
-	if err != nil {
-		q.wrong.add(stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled")
-	}
+	q.wrong.Refuse(err != nil, stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled")
 	return state
 }
 
 func (q *params) statusClass() status.HTTPClass {
 	class := status.HTTPClass(q.Get(statusParam))
-	if q.Has(statusParam) && !slices.Contains(status.HTTPClasses(), class) {
-		q.wrong.add(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx")
-	}
+	q.wrong.Refuse(q.Has(statusParam) && !slices.Contains(status.HTTPClasses(), class), statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx")
 	return class
 }
 
 // flag returns the value of a parameter that is true or false; false if the parameter is absent.
 func (q *params) flag(name string) bool {
 	given := q.Get(name)
-	if q.Has(name) && given != "true" && given != "false" {
-		q.wrong.add(name, "must be true or false")
-	}
+	q.wrong.Refuse(q.Has(name) && given != "true" && given != "false", name, "must be true or false")
 	return given == "true"
 }
 
@@ -176,9 +158,9 @@ func (q *params) time(name string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	switch _, plus := time.Parse(time.RFC3339, strings.ReplaceAll(text, " ", "+")); {
 	case err != nil && plus == nil:
-		q.wrong.add(name, "has a space before its zone: a query decodes + as a space, so write %2B in its place")
+		q.wrong.Add(name, "has a space before its zone: a query decodes + as a space, so write %%2B in its place")
 	case err != nil:
-		q.wrong.add(name, "must be a time such as 2026-11-21T09:30:00Z")
+		q.wrong.Add(name, "must be a time such as 2026-11-21T09:30:00Z")
 	}
 	if last := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC); at.After(last) {
 		return last

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,25 +39,25 @@ type requestView struct {
 
 // previewEndpoint shows the request that the endpoint would get for an event. Nothing is
 // stored or sent.
-func (h *manage) previewEndpoint(ctx context.Context, c *call, body requestPreviewBody, wrong fieldErrors) (reply, error) {
+func (h *manage) previewEndpoint(ctx context.Context, c *call, body requestPreviewBody, wrong hook.Fields) (reply, error) {
 	q, wrong := body.query(wrong)
-	if err := wrong.err(); err != nil {
+	if err := refusal(wrong); err != nil {
 		return reply{}, err
 	}
 	q.Endpoint = c.r.PathValue("endpoint")
 	return shown(viewPreview)(h.Previewer.Preview(ctx, c.tenant, q))
 }
 
-func (b requestPreviewBody) query(errs fieldErrors) (preview.Query, fieldErrors) {
+func (b requestPreviewBody) query(errs hook.Fields) (preview.Query, hook.Fields) {
 	q := preview.Query{Payload: b.Payload, Filter: b.Filter, Envelope: b.Envelope, Transformation: b.Transformation}
-	var wrong []hook.FieldError
+	var wrong hook.Fields
 	switch {
 	case (b.Event != nil) == (b.Type != nil):
-		wrong = append(wrong, hook.FieldError{Field: "event_type", Message: "must be given, or event_id, and not both"})
+		wrong.Add("event_type", "must be given, or event_id, and not both")
 	case b.Event != nil && b.Payload != nil:
-		wrong = append(wrong, hook.FieldError{Field: "payload", Message: "must be absent with event_id"})
+		wrong.Add("payload", "must be absent with event_id")
 	case len(b.Payload) > hook.MaxPayload:
-		wrong = append(wrong, hook.FieldError{Field: "payload", Message: fmt.Sprintf("must be at most %d bytes", hook.MaxPayload)})
+		wrong.Add("payload", "must be at most %d bytes", hook.MaxPayload)
 	}
 	if b.Event != nil {
 		q.ID = hook.EventID(*b.Event)

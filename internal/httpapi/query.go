@@ -9,13 +9,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/hook"
 )
 
 // params are the parameters of a query. They collect what is wrong with them.
 type params struct {
 	url.Values
 	page  page.Request // of a list
-	wrong fieldErrors
+	wrong hook.Fields
 }
 
 // query returns the parameters of the request's query. Repeated parameters are wrong, and so are those
@@ -23,16 +24,14 @@ type params struct {
 func query(c *call, names ...string) *params {
 	values, err := url.ParseQuery(c.r.URL.RawQuery)
 	q := &params{Values: values}
-	if err != nil {
-		q.wrong.add("query", "is not well-formed")
-	}
+	q.wrong.Refuse(err != nil, "query", "is not well-formed")
 	for name, given := range values {
 		switch {
 		case !slices.Contains(names, name):
-			q.wrong.add(name, "is not a known parameter")
+			q.wrong.Add(name, "is not a known parameter")
 			q.Del(name)
 		case len(given) > 1:
-			q.wrong.add(name, "is given twice")
+			q.wrong.Add(name, "is given twice")
 		}
 	}
 	return q
@@ -51,9 +50,7 @@ func (q *params) limit(without, most int) int {
 		return without
 	}
 	limit, err := strconv.Atoi(q.Get("limit"))
-	if err != nil || limit < 1 || limit > most {
-		q.wrong.add("limit", fmt.Sprintf("must be 1 to %d", most))
-	}
+	q.wrong.Refuse(err != nil || limit < 1 || limit > most, "limit", "must be 1 to %d", most)
 	return limit
 }
 
@@ -78,7 +75,7 @@ func listed[T any](q *params, read func(page.Request) (page.List[T], error)) (re
 // viewList responds with a page of a list, bounded in bytes, unless parameters are wrong. It is the
 // only way to make a listView.
 func viewList[T, V any](q *params, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	l, err := page.Encode(q.page, read, func(t T) ([]byte, error) { return marshal(view(t)) })

@@ -48,7 +48,7 @@ func cut(text string, most int) string {
 func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
 	q := query(c, "limit")
 	limit := q.limit(page.DefaultLimit, page.MaxLimit)
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	found, err := h.Rejects.List(ctx, limit)

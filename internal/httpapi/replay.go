@@ -67,7 +67,7 @@ func (h *replays) replayEvent(ctx context.Context, c *call, body replayBody) (re
 	}
 	q := query(c, endpointParam)
 	to := q.given(endpointParam)
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	if err := c.mayAddTo(to); err != nil {

@@ -14,7 +14,7 @@ const textParam = "q"
 // only found with the scope that reads them.
 func (h *manage) search(ctx context.Context, c *call) (reply, error) {
 	q := query(c, textParam)
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	return shown(viewAll[search.Found])(h.Searcher.Search(ctx, search.Query{

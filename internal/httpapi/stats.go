@@ -17,7 +17,7 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, sinceParam, untilParam, byParam, groupParam)
 	of := status.StatsQuery{Endpoint: c.r.PathValue("endpoint"), Since: q.time(sinceParam), Until: q.time(untilParam), Hourly: q.hourly()}
 	of.Group = q.grouping(of.Endpoint != "")
-	if err := q.wrong.err(); err != nil {
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	return answer(h.Status.Statistics(ctx, c.tenant, of))
@@ -27,10 +27,8 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, byParam, groupParam)
 	of := status.PipelineQuery{Hourly: q.hourly(), Tenants: q.Has(groupParam)}
-	if of.Tenants && q.Get(groupParam) != "tenant" {
-		q.wrong.add(groupParam, "must be tenant")
-	}
-	if err := q.wrong.err(); err != nil {
+	q.wrong.Refuse(of.Tenants && q.Get(groupParam) != "tenant", groupParam, "must be tenant")
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	return answer(h.Status.PipelineStatistics(ctx, of))
@@ -38,9 +36,7 @@ func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 
 func (q *params) hourly() bool {
 	by := q.Get(byParam)
-	if q.Has(byParam) && by != "hour" && by != "total" {
-		q.wrong.add(byParam, "must be hour or total")
-	}
+	q.wrong.Refuse(q.Has(byParam) && by != "hour" && by != "total", byParam, "must be hour or total")
 	return by == "hour"
 }
 
@@ -52,9 +48,9 @@ func (q *params) grouping(endpoint bool) status.Grouping {
 	case g == status.GroupType, g == status.GroupEndpoint && !endpoint:
 		return g
 	case endpoint:
-		q.wrong.add(groupParam, "must be type")
+		q.wrong.Add(groupParam, "must be type")
 	default:
-		q.wrong.add(groupParam, "must be endpoint or type")
+		q.wrong.Add(groupParam, "must be endpoint or type")
 	}
 	return status.GroupNone
 }

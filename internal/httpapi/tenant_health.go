@@ -26,10 +26,8 @@ type tenantHealthView struct {
 func (h *manage) getTenantHealth(ctx context.Context, c *call) (reply, error) {
 	q := query(c, "search", "limit")
 	limit := q.limit(defaultEndpointRows, status.MaxHealth)
-	if len(q.Get("search")) > maxSearch {
-		q.wrong.add("search", fmt.Sprintf("must have at most %d bytes", maxSearch))
-	}
-	if err := q.wrong.err(); err != nil {
+	q.wrong.Refuse(len(q.Get("search")) > maxSearch, "search", "must have at most %d bytes", maxSearch)
+	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
 	health, err := h.Status.TenantHealth(ctx, c.tenant, q.Get("search"))

@@ -26,7 +26,7 @@ func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
 }
 
 // putTenantLimits replaces all limits. An absent field removes its limit.
-func (h *manage) putTenantLimits(ctx context.Context, c *call, body tenantLimitsBody, wrong fieldErrors) (reply, error) {
+func (h *manage) putTenantLimits(ctx context.Context, c *call, body tenantLimitsBody, wrong hook.Fields) (reply, error) {
 	l := hook.TenantLimits{
 		EventsPerSecond:    limitOf(body.EventsPerSecond),
 		DeliveriesPerEvent: limitOf(body.DeliveriesPerEvent),

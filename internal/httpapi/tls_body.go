@@ -14,7 +14,7 @@ type tlsBody struct {
 }
 
 // material translates the body. Package hook checks the content.
-func (b tlsBody) material() (*hook.Material, fieldErrors) {
+func (b tlsBody) material() (*hook.Material, hook.Fields) {
 	m := new(hook.Material)
 	set(&m.CA, b.CA)
 	set(&m.Certificate, b.Certificate)

@@ -107,7 +107,7 @@ func parseStamp(text string) (time.Time, bool) {
 
 // via decodes a value by way of the form W. What translate calls wrong is a field of the body; a
 // nil value is left out.
-func via[W, T any](translate func(W) (*T, fieldErrors)) func(f *form, v reflect.Value) error {
+func via[W, T any](translate func(W) (*T, hook.Fields)) func(f *form, v reflect.Value) error {
 	return func(f *form, v reflect.Value) error {
 		var w W
 		if err := f.value(reflect.ValueOf(&w).Elem()); err != nil {
