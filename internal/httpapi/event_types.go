@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"time"
@@ -25,8 +24,8 @@ type eventTypeBody struct {
 	Validation  *string        `json:"validation"`
 }
 
-// eventTypeRecord holds the fields of an event type in responses and in records of changes.
-type eventTypeRecord struct {
+// eventTypeView is an event type in responses and in records of changes.
+type eventTypeView struct {
 	Name        string          `json:"event_type"`
 	Description string          `json:"description"`
 	Group       string          `json:"group"`
@@ -35,20 +34,8 @@ type eventTypeRecord struct {
 	Version     int64           `json:"version"`
 	CreatedAt   time.Time       `json:"created_at"`
 	UpdatedAt   time.Time       `json:"updated_at"`
-}
-
-type eventTypeView struct {
-	eventTypeRecord
-	Schema  []byte `json:"schema,omitzero"`
-	Example []byte `json:"example,omitzero"`
-}
-
-// auditedEventType has hashes in place of the schema and the example, because an audit record has
-// no room for both documents before and after the change.
-type auditedEventType struct {
-	eventTypeRecord
-	Schema  string `json:"schema,omitzero"`
-	Example string `json:"example,omitzero"`
+	Schema      []byte          `json:"schema,omitzero"`
+	Example     []byte          `json:"example,omitzero"`
 }
 
 func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, wrong hook.Fields) (reply, error) {
@@ -130,29 +117,23 @@ func compact(v jsontext.Value) []byte {
 	return v
 }
 
-func auditEventType(t hook.EventType) auditedEventType {
-	return auditedEventType{eventTypeRecord: viewOf[eventTypeRecord](t), Schema: digest(t.Schema), Example: digest(t.Example)}
+// auditEventType has hashes in place of the schema and the example, because an audit record has no
+// room for both documents before and after the change.
+func auditEventType(t hook.EventType) eventTypeView {
+	t.Schema, t.Example = digest(t.Schema), digest(t.Example)
+	return viewOf[eventTypeView](t)
 }
 
-// eventTypeRequest is the body of a request in the record of a change.
-type eventTypeRequest struct {
-	Description string  `json:"description,omitzero"`
-	Group       string  `json:"group,omitzero"`
-	Schema      string  `json:"schema,omitzero"`
-	Example     string  `json:"example,omitzero"`
-	Archived    bool    `json:"archived,omitzero"`
-	Validation  *string `json:"validation,omitzero"`
+// audited is auditEventType for a request.
+func (b eventTypeBody) audited() eventTypeBody {
+	b.Schema, b.Example = digest(compact(b.Schema)), digest(compact(b.Example))
+	return b
 }
 
-func (b eventTypeBody) audited() eventTypeRequest {
-	return eventTypeRequest{b.Description, b.Group, digest(compact(b.Schema)), digest(compact(b.Example)), b.Archived, b.Validation}
-}
-
-// digest names a document by its hash and size; empty for no document.
-func digest(document []byte) string {
+// digest names a document by its hash and size, as JSON; nil for no document.
+func digest(document []byte) []byte {
 	if len(document) == 0 {
-		return ""
+		return nil
 	}
-	sum := sha256.Sum256(document)
-	return fmt.Sprintf("sha256:%s, %d bytes", hex.EncodeToString(sum[:]), len(document))
+	return fmt.Appendf(nil, `"sha256:%x, %d bytes"`, sha256.Sum256(document), len(document))
 }

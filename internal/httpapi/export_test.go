@@ -10,8 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"surehook.example/surehook/internal/admin/apikey"
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/erasure"
+	"surehook.example/surehook/internal/admin/preview"
 	"surehook.example/surehook/internal/admin/reject"
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/admin/status"
@@ -45,7 +47,7 @@ func Bodies() map[string]reflect.Type {
 		"PortalLinkRequest": reflect.TypeFor[portalLinkBody](),
 		"PortalCode":        reflect.TypeFor[portalCodeBody](),
 		"EventTypeFields":   reflect.TypeFor[eventTypeBody](),
-		"KeyCreate":         reflect.TypeFor[keyBody](),
+		"KeyCreate":         reflect.TypeFor[apikey.Request](),
 		"ReplayRequest":     reflect.TypeFor[replayBody](),
 		"DiscardRequest":    reflect.TypeFor[noteBody](),
 		"CancelRequest":     reflect.TypeFor[noteBody](),
@@ -101,7 +103,7 @@ func Views() map[string]reflect.Type {
 		"PipelineStats":      reflect.TypeFor[status.PipelineStatistics](),
 		"StatsRow":           reflect.TypeFor[status.StatsRow](),
 		"DecisionList":       reflect.TypeFor[listView[decisionView]](),
-		"Preview":            reflect.TypeFor[requestPreview](),
+		"Preview":            reflect.TypeFor[preview.Preview](),
 		"FoundList":          reflect.TypeFor[allView[search.Found]](),
 		"Found":              reflect.TypeFor[search.Found](),
 		"Egress":             reflect.TypeFor[egressView](),

@@ -12,14 +12,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-type keyBody struct {
-	Name      string        `json:"name"`
-	Tenant    hook.TenantID `json:"tenant"`
-	Scopes    []hook.Scope  `json:"scopes"`
-	ExpiresAt time.Time     `json:"expires_at"`
-	Networks  *[]string     `json:"allowed_networks"`
-}
-
 // keyRecord holds the fields of a key that never change.
 type keyRecord struct {
 	ID        hook.KeyID     `json:"id"`
@@ -42,12 +34,9 @@ type newKeyView struct {
 	Key string `json:"key"`
 }
 
-func (h *manage) createKey(ctx context.Context, c *call, body keyBody, wrong hook.Fields) (reply, error) {
-	q := apikey.Request{Name: body.Name, Tenant: body.Tenant, Scopes: body.Scopes, ExpiresAt: body.ExpiresAt, Wrong: wrong}
-	if body.Networks != nil {
-		q.Networks = *body.Networks
-	}
-	if err := c.begin(ctx, "", body); err != nil {
+func (h *manage) createKey(ctx context.Context, c *call, q apikey.Request, wrong hook.Fields) (reply, error) {
+	q.Wrong = wrong
+	if err := c.begin(ctx, "", q); err != nil {
 		return reply{}, err
 	}
 	if id, err := hook.ParseTenantID(string(q.Tenant)); err == nil { // Create refuses other ids

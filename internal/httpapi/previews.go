@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -21,22 +20,6 @@ type requestPreviewBody struct {
 	Transformation *string        `json:"transformation"`
 }
 
-type requestPreview struct {
-	Request    requestView       `json:"request"`
-	Shape      string            `json:"shape"`
-	Secret     string            `json:"secret"`
-	Subscribed bool              `json:"subscribed"`
-	Matches    bool              `json:"matches"`
-	Problems   []hook.FieldError `json:"problems"`
-}
-
-type requestView struct {
-	Method  string            `json:"method"`
-	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"`
-	Body    string            `json:"body"`
-}
-
 // previewEndpoint shows the request that the endpoint would get for an event. Nothing is
 // stored or sent.
 func (h *manage) previewEndpoint(ctx context.Context, c *call, body requestPreviewBody, wrong hook.Fields) (reply, error) {
@@ -45,7 +28,7 @@ func (h *manage) previewEndpoint(ctx context.Context, c *call, body requestPrevi
 		return reply{}, err
 	}
 	q.Endpoint = c.r.PathValue("endpoint")
-	return shown(viewPreview)(h.Previewer.Preview(ctx, c.tenant, q))
+	return answer(h.Previewer.Preview(ctx, c.tenant, q))
 }
 
 func (b requestPreviewBody) query(errs hook.Fields) (preview.Query, hook.Fields) {
@@ -64,16 +47,4 @@ func (b requestPreviewBody) query(errs hook.Fields) (preview.Query, hook.Fields)
 	}
 	set(&q.Type, b.Type)
 	return q, hook.AlsoWrong(errs, wrong)
-}
-
-func viewPreview(p preview.Preview) requestPreview {
-	sent := p.Request.Headers()
-	headers := make(map[string]string, len(sent))
-	for name, values := range sent {
-		headers[http.CanonicalHeaderKey(name)] = values[0]
-	}
-	return requestPreview{
-		Request: requestView{Method: p.Method, URL: p.Request.URL, Headers: headers, Body: string(p.Request.Body)},
-		Shape:   p.Shape, Secret: preview.Secret, Subscribed: p.Subscribed, Matches: p.Matches, Problems: append([]hook.FieldError{}, p.Problems...),
-	}
 }

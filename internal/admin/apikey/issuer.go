@@ -34,14 +34,14 @@ type Issuer struct {
 	Now   func() time.Time
 }
 
-// Request is a request for a key.
+// Request is a request for a key, with the names of the API.
 type Request struct {
-	Name      string
-	Tenant    hook.TenantID // or hook.AllTenants
-	Scopes    []hook.Scope
-	ExpiresAt time.Time         // zero: never
-	Networks  []string          // CIDR blocks, IPv4 or IPv6; nil: every network
-	Wrong     []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
+	Name      string            `json:"name"`
+	Tenant    hook.TenantID     `json:"tenant"` // or hook.AllTenants
+	Scopes    []hook.Scope      `json:"scopes"`
+	ExpiresAt time.Time         `json:"expires_at"`       // zero: never
+	Networks  []string          `json:"allowed_networks"` // CIDR blocks, IPv4 or IPv6; nil: every network
+	Wrong     []hook.FieldError `json:"-"`                // fields of a wrong form, absent above: reported with the other wrong fields
 }
 
 // Create stores a new API key and returns the key and its clear text. The clear

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/attempt"
@@ -68,13 +69,20 @@ type Query struct {
 
 // Preview is the request for an event, and whether the endpoint would get the event.
 type Preview struct {
-	Endpoint   hook.Endpoint // with the settings of the query
-	Request    send.Prepared
-	Method     string            // of HTTP, or the operation of AWS
-	Shape      string            // the version of the shape, as in shape.Content
-	Subscribed bool              // the endpoint gets events of the type
-	Matches    bool              // the filter lets the event pass
-	Problems   []hook.FieldError // what does not fit the event type, or the filter cannot compare
+	Request    Request           `json:"request"`
+	Shape      string            `json:"shape"`      // the version of the shape, as in shape.Content
+	Secret     string            `json:"secret"`     // that signed it
+	Subscribed bool              `json:"subscribed"` // the endpoint gets events of the type
+	Matches    bool              `json:"matches"`    // the filter lets the event pass
+	Problems   []hook.FieldError `json:"problems"`   // what does not fit the event type, or the filter cannot compare
+}
+
+// Request is what would be sent.
+type Request struct {
+	Method  string            `json:"method"` // of HTTP, or the operation of AWS
+	URL     string            `json:"url"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
 }
 
 // Preview returns the preview. CodeInvalid names the wrong fields, such as a transformation that
@@ -97,7 +105,7 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 		return Preview{}, hook.Invalid(wrong...)
 	}
 	to, _ := destination.Of(&e)
-	made := Preview{Endpoint: e, Method: to.Operation(), Subscribed: e.Subscribes(event.Type)}
+	made := Preview{Secret: Secret, Subscribed: e.Subscribes(event.Type)}
 	var uncompared []hook.FieldError
 	if made.Matches, uncompared, err = matches(e.Filter, event); err != nil {
 		return Preview{}, err
@@ -106,8 +114,16 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 		return Preview{}, err
 	}
 	made.Problems = append(made.Problems, uncompared...)
-	made.Request, made.Shape, err = p.request(ctx, &e, event)
-	return made, err
+	prepared, version, err := p.request(ctx, &e, event)
+	if err != nil {
+		return Preview{}, err
+	}
+	made.Shape = version
+	made.Request = Request{Method: to.Operation(), URL: prepared.URL, Headers: make(map[string]string), Body: string(prepared.Body)}
+	for name, values := range prepared.Headers() {
+		made.Request.Headers[http.CanonicalHeaderKey(name)] = values[0]
+	}
+	return made, nil
 }
 
 func (q *Query) apply(e *hook.Endpoint) {
