@@ -5,6 +5,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 type endpointView struct {
@@ -18,6 +19,15 @@ type endpointView struct {
 	CreatedAt   time.Time   `json:"created_at"`
 	UpdatedAt   time.Time   `json:"updated_at"`
 	Version     int64       `json:"version"`
+}
+
+// statusView is an endpoint with the state of the circuit.
+type statusView struct {
+	endpointView
+	Slow            bool                  `json:"slow"`
+	CircuitState    endpoint.CircuitState `json:"circuit_state"`
+	SignedBy        sign.Signers          `json:"signed_by"`
+	OldSecretsUntil time.Time             `json:"old_secrets_until,omitzero"`
 }
 
 // secretView is an endpoint with a new secret, which no other response contains.
