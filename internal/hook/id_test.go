@@ -197,7 +197,7 @@ func TestDecodeTask_Invalid(t *testing.T) {
 		{name: "null", body: `null`},
 		{name: "no delivery", body: `{"tenant":"acme","attempt":1,"nonce":"n"}`},
 		{name: "no attempt", body: `{` + delivery + `,"tenant":"acme","nonce":"n"}`},
-		{name: "an attempt past MaxAttempts", body: `{` + delivery + `,"tenant":"acme","attempt":22,"nonce":"n"}`},
+		{name: "an attempt past MaxRequests", body: `{` + delivery + `,"tenant":"acme","attempt":23,"nonce":"n"}`},
 		{name: "no nonce", body: `{` + delivery + `,"tenant":"acme","attempt":1}`},
 		{name: "no place", body: `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1","tenant":"acme","attempt":1,"nonce":"n"}`},
 		{name: "a shard out of range", body: `{"delivery":"dlv_01jd3m5k8zf4v9q2w7x6y5t4r3_0123456789abcdef_1@1/16","tenant":"acme","attempt":1,"nonce":"n"}`},

@@ -149,7 +149,7 @@ func DecodeTask(body string) (Task, error) {
 			t = deadLetter.Task()
 		}
 	}
-	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxAttempts || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Parks < 0 || t.Hops < 0 {
+	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxRequests || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Parks < 0 || t.Hops < 0 {
 		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task: delivery, attempt, nonce, job index, hops or parks is missing or out of range"}
 	}
 	if _, err := ParseTenantID(string(t.Tenant)); err != nil {

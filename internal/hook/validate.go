@@ -44,7 +44,8 @@ const (
 	DefaultMaxRetryAfter   = time.Hour
 	MaxScheduleDelays      = 20
 	MaxDelay               = 7 * 24 * time.Hour
-	MaxAttempts            = MaxScheduleDelays + 1
+	MaxAttempts            = MaxScheduleDelays + 1 // that a retry policy counts
+	MaxRequests            = MaxAttempts + 1       // recorded attempts of a delivery: one that a stale connection lost does not count
 	MaxExponentialFactor   = 10.0
 	DefaultRotationOverlap = 24 * time.Hour
 	MaxRotationOverlap     = 7 * 24 * time.Hour

@@ -24,8 +24,8 @@ func (g *Gate) Late(ctx context.Context, tenant hook.TenantID, id hook.EndpointI
 	return err
 }
 
-// Watch makes a request of tasks that may start, and watches whether it is late. Slow writes afterwards say
-// nothing about the endpoint.
+// Watch makes a request of tasks that may start, and watches whether it is late. What comes before and after
+// it, such as slow writes, says nothing about the endpoint.
 func (p *Permits) Watch(request func()) {
 	p.late.begin()
 	defer p.late.running.Add(-1)

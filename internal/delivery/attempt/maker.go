@@ -39,15 +39,16 @@ type Attempt struct {
 }
 
 // Make makes one request for the members, which is one delivery, or the deliveries to a coalescing
-// endpoint, and returns the attempt of each. The task of the leader names the request. An error means
+// endpoint, and returns the attempt of each. The task of the leader names the request. watch runs the
+// request alone: to shape the event and to open secrets says nothing about the endpoint. An error means
 // that no request was made and no outcome is known.
-func (m *Maker) Make(ctx context.Context, members []*settlement.Subject, leader *settlement.Subject, open Opener) ([]*Attempt, error) {
+func (m *Maker) Make(ctx context.Context, members []*settlement.Subject, leader *settlement.Subject, open Opener, watch func(request func())) ([]*Attempt, error) {
 	if !coalesces(leader.Endpoint) {
-		made, err := m.request(ctx, leader, leader.Event, open)
+		made, err := m.request(ctx, leader, leader.Event, open, watch)
 		return []*Attempt{made}, err
 	}
 	batch, content := Document(members, leader)
-	made, err := m.request(ctx, leader, content, open)
+	made, err := m.request(ctx, leader, content, open, watch)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +60,7 @@ func (m *Maker) Make(ctx context.Context, members []*settlement.Subject, leader 
 }
 
 // request sends the content to the endpoint of the delivery.
-func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hook.Event, open Opener) (*Attempt, error) {
+func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hook.Event, open Opener, watch func(request func())) (*Attempt, error) {
 	if !HasTime(ctx, m.Now(), timeOf(s.Endpoint)) {
 		return nil, ErrNoTime
 	}
@@ -83,7 +84,7 @@ func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hoo
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := m.send(ctx, s, send.Request{
+	request := send.Request{
 		Endpoint: s.Endpoint,
 		Own:      secret.own,
 		Keys:     secret.keys,
@@ -94,7 +95,9 @@ func (m *Maker) request(ctx context.Context, s *settlement.Subject, content *hoo
 		Delivery: s.Task.Delivery.DeliveryID,
 		Attempt:  s.Task.Attempt,
 		Fresh:    s.Delivery.AfterStale(s.Task.Attempt),
-	})
+	}
+	var outcome hook.Outcome
+	watch(func() { outcome, err = m.send(ctx, s, request) })
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,9 @@ package deliver_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -73,5 +75,28 @@ func TestProcessBatch_CountsASecondStaleConnection(t *testing.T) {
 	w.InvokeAll()
 	if d, c := w.Delivery(id), w.Circuit(e); d.Attempts != 2 || d.Stale != 1 || c.State != circuit.Open {
 		t.Errorf("%d attempts, stale %d, circuit %v; want 2, 1 and an open circuit", d.Attempts, d.Stale, c.State)
+	}
+}
+
+// A stale connection costs a delivery none of the most attempts that a policy can have: it dies after all
+// of them.
+func TestProcessBatch_DiesAfterAStaleConnectionAndAllAttempts(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) {
+		e.Circuit.Failures, e.Circuit.Minimum = 1000, 1000
+		e.Retry = hook.RetryPolicy{Schedule: slices.Repeat([]time.Duration{time.Second}, hook.MaxScheduleDelays)}
+	})
+	w.Answer = func(r send.Request) hook.Outcome {
+		if r.Attempt == 1 {
+			return hook.Outcome{Class: hook.ClassReset, URL: r.Endpoint.URL, Stale: true}
+		}
+		return hook.Outcome{Class: hook.ClassUnavailable, Status: 503, URL: r.Endpoint.URL}
+	}
+	id := w.Post(e)[0]
+	w.Run()
+	if d := w.Delivery(id); d.State != hook.StateDead || d.Reason != hook.ReasonExhausted || d.Attempts != hook.MaxRequests {
+		t.Errorf("%s (%s) after %d attempts; want dead (exhausted) after %d", d.State, d.Reason, d.Attempts, hook.MaxRequests)
 	}
 }

@@ -44,9 +44,9 @@ type Settler interface {
 type Attempter interface {
 	// Opener returns a function that decrypts the endpoint's secrets at its first call.
 	Opener(ctx context.Context, e *hook.Endpoint) attempt.Opener
-	// Make makes one request for the members, and returns the attempt of each. An error means
-	// that no request was made and no outcome is known.
-	Make(ctx context.Context, members []*settlement.Subject, leader *settlement.Subject, open attempt.Opener) ([]*attempt.Attempt, error)
+	// Make makes one request for the members, run by watch, and returns the attempt of each. An error
+	// means that no request was made and no outcome is known.
+	Make(ctx context.Context, members []*settlement.Subject, leader *settlement.Subject, open attempt.Opener, watch func(request func())) ([]*attempt.Attempt, error)
 }
 
 // Gate decides who may start now, and hands on what an attempt held. admit.Gate is the

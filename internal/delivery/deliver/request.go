@@ -61,7 +61,7 @@ func (d *Deliverer) attempt(ctx context.Context, g *group, jobs []*job, open att
 	var made []*attempt.Attempt
 	err := func() (err error) {
 		defer parallel.Recover(&err)
-		g.permits.Watch(func() { made, err = d.Attempts.Make(ctx, members, &leader.subject, open) })
+		made, err = d.Attempts.Make(ctx, members, &leader.subject, open, g.permits.Watch)
 		return err
 	}()
 	if err != nil {

@@ -1,11 +1,13 @@
 package deliver_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -101,6 +103,36 @@ func TestProcessBatch_SlowWritesAreNotLate(t *testing.T) {
 		}
 		if failed := d.ProcessBatch(w.Context(), batch); len(failed) > 0 || len(w.Posts) != 10 {
 			t.Errorf("%d messages failed after %d POSTs; want none after 10", len(failed), len(w.Posts))
+		}
+		limits, err := w.Store.Limits(t.Context(), e.ID)
+		if got := w.Circuit(e).Speed; err != nil || limits.Late != 0 || got != admission.Fast {
+			t.Errorf("%d late attempts are counted, and the endpoint is %s, %v; want none and fast", limits.Late, got, err)
+		}
+	})
+}
+
+// slowVault takes longer than a late request.
+type slowVault struct{ attempt.Vault }
+
+func (v slowVault) Open(ctx context.Context, sealed []byte, tenant hook.TenantID, endpoint hook.EndpointID) (string, error) {
+	time.Sleep(2 * admission.LateAfter)
+	return v.Vault.Open(ctx, sealed, tenant, endpoint)
+}
+
+// Secrets that take long to be opened say nothing about the endpoint.
+func TestProcessBatch_SlowSecretsAreNotLate(t *testing.T) {
+	t.Parallel()
+
+	synctest.Test(t, func(t *testing.T) {
+		w := setup(t)
+		e := w.Endpoint(nil)
+		w.Post(e)
+		d := w.Deliverer()
+		maker, _ := d.Attempts.(*attempt.Maker)
+		maker.Vault = slowVault{maker.Vault}
+		gateOf(d).AfterFunc = nil // by the clock of the test
+		if failed := d.ProcessBatch(w.Context(), batchOf(w.Queue.Receive(hook.QueueLive, 1)...)); failed != nil || len(w.Posts) != 1 {
+			t.Errorf("%d messages failed after %d POSTs; want none after 1", len(failed), len(w.Posts))
 		}
 		limits, err := w.Store.Limits(t.Context(), e.ID)
 		if got := w.Circuit(e).Speed; err != nil || limits.Late != 0 || got != admission.Fast {

@@ -17,8 +17,8 @@ type Figures struct {
 	Dead      int
 
 	First       int                       // see Counts.First; of an event type: DeliveredAt[1]
-	ByNumber    [hook.MaxAttempts + 1]int // attempts by number, from 1
-	DeliveredAt [hook.MaxAttempts + 1]int // deliveries by the number of the successful attempt, from 1
+	ByNumber    [hook.MaxRequests + 1]int // attempts by number, from 1
+	DeliveredAt [hook.MaxRequests + 1]int // deliveries by the number of the successful attempt, from 1
 	ByOutcome   [hook.Classes]int         // attempts by class; of endpoints only
 	Waited      time.Duration             // see Counts.Waited; of endpoints only
 	Fine        latency.Histogram         // of endpoints only

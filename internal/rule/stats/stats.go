@@ -40,7 +40,7 @@ type Counts struct {
 	Failed int // requests with a transient failure, except throttling
 
 	Classes [hook.Classes]int         // attempts by class
-	Numbers [hook.MaxAttempts + 1]int // attempts by number, from 1
+	Numbers [hook.MaxRequests + 1]int // attempts by number, from 1
 
 	Delivered  int           // delivered deliveries
 	Passed     int           // successful attempts since the last failed one, or all without one

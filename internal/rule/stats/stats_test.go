@@ -73,7 +73,7 @@ func TestCounts_Count_countsByStateClassAndNumber(t *testing.T) {
 		{name: "parked", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateParked}, want: unavailable(1)},
 		{name: "cancelled", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateCancelled}, want: unavailable(1)},
 		{name: "discarded", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: 1, State: hook.StateDiscarded}, want: unavailable(1)},
-		{name: "a number past MaxAttempts counts in no number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxAttempts + 1, State: hook.StateRetrying}, want: unavailable(-1)},
+		{name: "a number past MaxRequests counts in no number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: hook.MaxRequests + 1, State: hook.StateRetrying}, want: unavailable(-1)},
 		{name: "a negative number counts in no number", attempt: stats.Attempt{Class: hook.ClassUnavailable, Number: -1, State: hook.StateRetrying}, want: unavailable(-1)},
 		{
 			name:    "an unknown class counts in no class",

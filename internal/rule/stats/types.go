@@ -15,8 +15,8 @@ const MaxTypes = 8
 // TypeCounts are the counters of one event type. Values compare with ==.
 type TypeCounts struct {
 	Type      string                    // empty for the other types
-	Succeeded [hook.MaxAttempts + 1]int // successful attempts by number, from 1
-	Failed    [hook.MaxAttempts + 1]int // all other attempts by number, from 1
+	Succeeded [hook.MaxRequests + 1]int // successful attempts by number, from 1
+	Failed    [hook.MaxRequests + 1]int // all other attempts by number, from 1
 	Dead      int                       // see Counts.Dead
 	Latency   latency.Coarse            // like Counts.Latency
 }
@@ -139,7 +139,7 @@ func (t *Types) All() iter.Seq2[string, *TypeCounts] {
 
 // ByAttempts returns the delivered deliveries of all types by the number of the
 // successful attempt, from 1.
-func (t *Types) ByAttempts() [hook.MaxAttempts + 1]int {
+func (t *Types) ByAttempts() [hook.MaxRequests + 1]int {
 	var all TypeCounts
 	for _, c := range t.All() {
 		all.Add(c)
