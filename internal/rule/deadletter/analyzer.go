@@ -8,16 +8,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Bounds of the memory of one group. Beyond them, only frequent values are kept; see tally.
-const (
-	maxErrors  = 32   // distinct error texts
-	maxReasons = 8    // distinct reasons
-	maxSlots   = 1024 // distinct slots: 1024 x 5 min = 3.5 days with deaths in every slot
-)
-
-// slot is the resolution of stored times of death.
-const slot = 5 * time.Minute
-
 // Group is a summary of the dead letters of one endpoint, class and status, or, without an attempt, of
 // one endpoint and reason.
 type Group struct {
@@ -36,7 +26,7 @@ type Group struct {
 
 // Analyzer groups dead letters. The zero Analyzer is ready to use.
 type Analyzer struct {
-	groups map[key]*evidence
+	groups map[key][]letter
 }
 
 // key identifies a group.
@@ -47,59 +37,32 @@ type key struct {
 	reason   hook.Reason // of dead letters without an attempt; otherwise empty
 }
 
-// evidence is the bounded memory of a group.
-type evidence struct {
-	count, attempts int
-	first, last     time.Time
-	reasons         tally[hook.Reason]
-	errors          tally[string]
-	slots           tally[int64]
+// letter is what a group keeps of a dead delivery.
+type letter struct {
+	died     time.Time
+	attempts int
+	reason   hook.Reason
+	err      string
 }
 
-// Add adds one dead delivery. The order of the dead letters matters only if a group exceeds maxErrors,
-// maxReasons or maxSlots.
+// Add adds one dead delivery.
 func (a *Analyzer) Add(d hook.Delivery) {
 	k := key{endpoint: d.ID.Endpoint, class: d.Last.Class, status: d.Last.Status}
 	if k.class == 0 {
 		k.reason = d.Reason
 	}
-	e, ok := a.groups[k]
-	if !ok {
-		if a.groups == nil {
-			a.groups = map[key]*evidence{}
-		}
-		e = &evidence{
-			first: d.UpdatedAt, last: d.UpdatedAt,
-			reasons: tally[hook.Reason]{}, errors: tally[string]{}, slots: tally[int64]{},
-		}
-		a.groups[k] = e
+	if a.groups == nil {
+		a.groups = make(map[key][]letter)
 	}
-	e.add(d)
-}
-
-func (e *evidence) add(d hook.Delivery) {
-	died := d.UpdatedAt
-	e.count++
-	e.attempts += d.Attempts
-	if died.Before(e.first) {
-		e.first = died
-	}
-	if died.After(e.last) {
-		e.last = died
-	}
-	e.reasons.add(d.Reason, maxReasons)
-	if d.Last.Error != "" {
-		e.errors.add(d.Last.Error, maxErrors)
-	}
-	e.slots.add(died.Unix()/int64(slot.Seconds()), maxSlots)
+	a.groups[k] = append(a.groups[k], letter{died: d.UpdatedAt, attempts: d.Attempts, reason: d.Reason, err: d.Last.Error})
 }
 
 // Groups returns the groups, largest first, and groups of equal size by endpoint,
 // class, status and reason.
 func (a *Analyzer) Groups() []Group {
 	groups := make([]Group, 0, len(a.groups))
-	for k, e := range a.groups {
-		groups = append(groups, e.group(k))
+	for k, letters := range a.groups {
+		groups = append(groups, groupOf(k, letters))
 	}
 	slices.SortFunc(groups, func(x, y Group) int {
 		return cmp.Or(
@@ -113,18 +76,42 @@ func (a *Analyzer) Groups() []Group {
 	return groups
 }
 
-func (e *evidence) group(k key) Group {
+func groupOf(k key, letters []letter) Group {
+	slices.SortFunc(letters, func(a, b letter) int { return a.died.Compare(b.died) })
+	attempts, inHour, first := 0, 0, 0
+	reasons, errors := make(map[hook.Reason]int), make(map[string]int)
+	for i, l := range letters {
+		attempts += l.attempts
+		reasons[l.reason]++
+		if l.err != "" {
+			errors[l.err]++
+		}
+		for l.died.Sub(letters[first].died) >= clusterWindow {
+			first++
+		}
+		inHour = max(inHour, i+1-first)
+	}
 	g := Group{
 		Endpoint:     k.endpoint,
 		Class:        k.class,
 		Status:       k.status,
-		Reason:       e.reasons.most(),
-		Count:        e.count,
-		FirstAt:      e.first,
-		LastAt:       e.last,
-		MeanAttempts: float64(e.attempts) / float64(e.count),
-		Error:        e.errors.most(),
+		Reason:       most(reasons),
+		Count:        len(letters),
+		FirstAt:      letters[0].died,
+		LastAt:       letters[len(letters)-1].died,
+		MeanAttempts: float64(attempts) / float64(len(letters)),
+		Error:        most(errors),
 	}
-	g.Pattern, g.Suggestion = recognize(g, densest(e.slots, int64(clusterWindow/slot)))
+	g.Pattern, g.Suggestion = recognize(g, inHour)
 	return g
+}
+
+// most returns the most frequent value, the smallest one in a tie, and the zero value without any.
+func most[T cmp.Ordered](counts map[T]int) (most T) {
+	for value, n := range counts {
+		if n > counts[most] || n == counts[most] && value < most {
+			most = value
+		}
+	}
+	return most
 }

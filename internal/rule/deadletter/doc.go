@@ -17,18 +17,9 @@
 //	refused                        any other status                     refused      url, event_types
 //	throttled                                                           throttled    rate_per_second, max_age
 //	dns, connect, reset, timeout,  80 % of the letters or more died     outage       replay; retry, or max_age if
-//	unavailable                    within one hour, also one letter                  most expired
+//	unavailable                    less than an hour apart, also one                  most expired
 //	the same                       most of them expired                 expired      max_age
 //	dns, connect                   neither                              down         url, or pause the endpoint
 //	reset, timeout, unavailable    neither                              trickle      retry; timeout
 //	anything else                                                       unknown
-//
-// # One hour
-//
-// An hour is twelve consecutive slots of five minutes of the clock. Deaths at most
-// 55 minutes apart always share an hour. Deaths an hour or more apart never do.
-//
-// # Memory
-//
-// The memory of a group is bounded for any input. See tally for what becomes inexact.
 package deadletter
