@@ -1,21 +1,16 @@
 // Package destination has the types of destinations: the settings of each, with their checks, the
-// form of its address, and its limits. A type has a file here, and another in
-// internal/aws/destination, which sends. Both packages list the types.
+// form of its address, and its limits. Package internal/aws/destination sends to them.
 //
 // The package knows neither the AWS SDK nor which answer of a service is which outcome.
 package destination
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"surehook.example/surehook/internal/hook"
 )
-
-// Types returns all types, in the order of the API.
-func Types() []Type { return []Type{http(), sqs(), sqsFIFO(), sns(), eventbridge(), kinesis()} }
 
 // Type is a type of destination.
 type Type struct {
@@ -28,9 +23,10 @@ type Type struct {
 // Setting is a field of a destination.
 type Setting struct {
 	Name     string
-	Example  string                    // a valid value
-	Optional bool                      // it may be empty
-	wrong    func(value string) string // what the value must be; empty if it is
+	Example  string                  // a valid value
+	Optional bool                    // it may be empty
+	form     string                  // what the value must be
+	fits     func(value string) bool // reports whether it is
 }
 
 // Names returns the names of all types: http, then those in AWS.
@@ -69,8 +65,8 @@ func Validate(e *hook.Endpoint) []hook.FieldError {
 	for _, s := range t.Settings {
 		if value := e.Destination.Settings[s.Name]; value == "" {
 			errs.Refuse(!s.Optional, "destination."+s.Name, "is missing")
-		} else if wrong := s.wrong(value); wrong != "" {
-			errs.Add("destination."+s.Name, "%s", wrong)
+		} else {
+			errs.Refuse(!s.fits(value), "destination."+s.Name, "must be %s, such as %s", s.form, s.Example)
 		}
 	}
 	return append(errs, t.check(e)...)
@@ -78,11 +74,3 @@ func Validate(e *hook.Endpoint) []hook.FieldError {
 
 // Operation returns the method of HTTP, or the operation of AWS, that sends.
 func (t Type) Operation() string { return t.Action[strings.Index(t.Action, ":")+1:] }
-
-// must returns what a setting must be, with its example.
-func must(ok bool, be, example string) string {
-	if ok {
-		return ""
-	}
-	return fmt.Sprintf("must be %s, such as %s", be, example)
-}

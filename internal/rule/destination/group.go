@@ -14,25 +14,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// GroupBy is the setting with the path of a value in the payload. Events with an equal value are in
-// one group: the message group of a FIFO queue, or the partition key of a stream.
-const GroupBy = "group_by"
-
-var (
-	// groupPath excludes what only other languages of paths have, such as $.items[0].id.
-	groupPath = regexp.MustCompile(`^[^\s.$/*\[\]]+(?:\.[^\s.$/*\[\]]+)*$`)
-	// groupName is what all services take.
-	groupName = regexp.MustCompile(`^[!-~]{1,128}$`)
-)
-
-const maxGroupPath = 256 // bytes
-
-func groupBy() Setting {
-	const example = "customer.id"
-	return Setting{Name: GroupBy, Example: example, Optional: true, wrong: func(value string) string {
-		return must(len(value) <= maxGroupPath && groupPath.MatchString(value), "the names of fields of the payload with dots between them, 256 bytes at most", example)
-	}}
-}
+// groupName is what all services take.
+var groupName = regexp.MustCompile(`^[!-~]{1,128}$`)
 
 // Group returns the group of an event: the text, number or boolean at the endpoint's group_by, or
 // else its ordering key, or else its id, so that an event without either has a group of its own. A

@@ -21,29 +21,6 @@ type Resource struct {
 	address *regexp.Regexp // with groups for the region and the account
 }
 
-const (
-	region     = `([a-z]{2}(?:-[a-z]+)+-[0-9])`
-	maxRoleARN = 640 // IAM's limit for a path and a name, with the parts around them
-)
-
-// arn returns the form of an address that is the ARN of a resource of the service.
-func arn(service, resource string) string {
-	return `^arn:aws[a-z-]*:` + service + `:` + region + `:([0-9]{12}):` + resource + `$`
-}
-
-var roleARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}):role(/(?:[A-Za-z0-9_+=,.@-]+/)*)[A-Za-z0-9_+=,.@-]{1,64}$`)
-
-// RoleARN is the setting of all types in AWS: a role in the customer's account, which Surehook
-// assumes to send.
-const RoleARN = "role_arn"
-
-func role() Setting {
-	const example = "arn:aws:iam::111122223333:role/surehook/orders"
-	return Setting{Name: RoleARN, Example: example, wrong: func(value string) string {
-		return must(len(value) <= maxRoleARN && roleARN.MatchString(value), "the ARN of a role", example)
-	}}
-}
-
 // Address returns the region and the account of the resource that the URL names; empty if it names
 // none of this type.
 func (r *Resource) Address(url string) (region, account string) {
