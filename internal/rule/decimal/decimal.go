@@ -4,6 +4,7 @@ package decimal
 
 import (
 	"cmp"
+	"strconv"
 	"strings"
 )
 
@@ -16,92 +17,42 @@ const (
 // Decimal is a number: sign x 0.d1d2d3... x 10^exponent. The zero Decimal is 0.
 type Decimal struct {
 	sign     int    // -1, 0 or 1
-	digits   string // as written from the first digit that is not 0, perhaps with a point
+	digits   string // from the first to the last that is not 0
 	exponent int
 }
 
 // Parse returns the number in the text, a number of JSON. ok is false past the bounds.
 func Parse(text string) (d Decimal, ok bool) {
-	sign := 1
-	if text, ok = strings.CutPrefix(text, "-"); ok {
-		sign = -1
-	}
-	end, point, digits, leading := 0, -1, 0, -1
-	for ; end < len(text) && text[end] != 'e' && text[end] != 'E'; end++ {
-		if text[end] == '.' {
-			point = digits
-			continue
-		}
-		if digits == MaxDigits {
-			return Decimal{}, false
-		}
-		if leading < 0 && text[end] != '0' {
-			leading, d.digits = digits, text[end:]
-		}
-		digits++
-	}
+	text, negative := strings.CutPrefix(text, "-")
 	exponent := 0
-	if end < len(text) {
-		if exponent, ok = exponentOf(text[end+1:]); !ok {
+	if at := strings.IndexAny(text, "eE"); at >= 0 {
+		var err error
+		written := text[at+1:]
+		exponent, err = strconv.Atoi(written)
+		if err != nil || len(written) > MaxDigits || max(exponent, -exponent) > MaxExponent {
 			return Decimal{}, false
 		}
+		text = text[:at]
 	}
-	if leading < 0 {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if len(whole)+len(fraction) > MaxDigits {
+		return Decimal{}, false
+	}
+	digits := strings.TrimLeft(whole+fraction, "0")
+	if digits == "" {
 		return Decimal{}, true
 	}
-	if point < 0 {
-		point = digits
+	d = Decimal{sign: 1, digits: strings.TrimRight(digits, "0"), exponent: exponent + len(digits) - len(fraction)}
+	if negative {
+		d.sign = -1
 	}
-	d.sign, d.exponent, d.digits = sign, exponent+point-leading, d.digits[:len(d.digits)-(len(text)-end)]
 	return d, true
-}
-
-// exponentOf returns the number after the e.
-func exponentOf(text string) (n int, ok bool) {
-	sign := 1
-	if text != "" && (text[0] == '-' || text[0] == '+') {
-		if text[0] == '-' {
-			sign = -1
-		}
-		text = text[1:]
-	}
-	if len(text) > MaxDigits {
-		return 0, false
-	}
-	for i := range len(text) {
-		if n = 10*n + int(text[i]-'0'); n > MaxExponent {
-			return 0, false
-		}
-	}
-	return sign * n, true
 }
 
 // Compare returns -1, 0 or 1 for a number that is less than, equal to or greater than the other.
 func (d Decimal) Compare(other Decimal) int {
-	if d.sign != other.sign || d.sign == 0 {
+	if d.sign != other.sign {
 		return cmp.Compare(d.sign, other.sign)
 	}
-	if d.exponent != other.exponent {
-		return d.sign * cmp.Compare(d.exponent, other.exponent)
-	}
-	for i, j := 0, 0; i < len(d.digits) || j < len(other.digits); i, j = i+1, j+1 {
-		var a, b byte
-		a, i = digit(d.digits, i)
-		b, j = digit(other.digits, j)
-		if a != b {
-			return d.sign * cmp.Compare(a, b)
-		}
-	}
-	return 0
-}
-
-// digit returns the digit at the place or after the point there, and its place; 0 past the end.
-func digit(digits string, at int) (byte, int) {
-	if at < len(digits) && digits[at] == '.' {
-		at++
-	}
-	if at >= len(digits) {
-		return '0', at
-	}
-	return digits[at], at
+	return d.sign * cmp.Or(cmp.Compare(d.exponent, other.exponent), strings.Compare(d.digits, other.digits))
 }
