@@ -181,7 +181,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "ingest trusts its cached endpoints", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "known.version() == version", bug: "known.version() <= version",
+			old: "known.mark.Version == version", bug: "known.mark.Version <= version",
 		},
 		{
 			name: "ingest keeps a torn listing", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
@@ -322,7 +322,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the directory reads the version after the list", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "found := newListing(read)", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn nil, err\n\t}\n\tfound := newListing(read)",
+			old: "found := new(listing).with(", bug: "if read.Version, err = d.store.TenantVersion(ctx, tenant); err != nil {\n\t\treturn nil, err\n\t}\n\tfound := new(listing).with(",
 		},
 		{
 			name: "events go to endpoints whose filter refuses them", file: "internal/delivery/ingest/listing.go", by: []check{checkFilter},

@@ -32,38 +32,31 @@ func (d *Directory) list(ctx context.Context, tenant hook.TenantID) (*listing, e
 		return nil, fmt.Errorf("read version: %w", err)
 	}
 	if version == 0 {
-		return newListing(Listing{}), nil
+		return &listing{}, nil
 	}
 	if known, ok := d.cache.Get(tenant); ok {
-		if known.version() == version {
+		if known.mark.Version == version {
 			return known, nil
 		}
-		changed, err := d.change(ctx, tenant, known)
-		if changed || err != nil {
-			return known, err
+		c, all, err := d.store.Changes(ctx, tenant, known.mark, known.versionOf)
+		if err != nil {
+			return nil, fmt.Errorf("read changes of endpoints and limits: %w", err)
+		}
+		if all {
+			changed := known.with(c)
+			d.keep(tenant, changed)
+			return changed, nil
 		}
 	}
 	read, err := d.store.Listing(ctx, tenant)
 	if err != nil {
 		return nil, fmt.Errorf("read endpoints and limits: %w", err)
 	}
-	found := newListing(read)
+	found := new(listing).with(Changes{Mark: read.Mark, Limits: read.Limits, Endpoints: read.Endpoints})
 	if !read.Torn {
-		d.cache.Add(tenant, found, found.bytes())
+		d.keep(tenant, found)
 	}
 	return found, nil
 }
 
-// change brings the listing up to date, and reports whether it is.
-func (d *Directory) change(ctx context.Context, tenant hook.TenantID, known *listing) (bool, error) {
-	since := known.at()
-	c, all, err := d.store.Changes(ctx, tenant, since, known.versionOf)
-	if err != nil {
-		return false, fmt.Errorf("read changes of endpoints and limits: %w", err)
-	}
-	if !all || !known.apply(since, c) {
-		return false, nil
-	}
-	d.cache.Add(tenant, known, known.bytes())
-	return true, nil
-}
+func (d *Directory) keep(tenant hook.TenantID, l *listing) { d.cache.Add(tenant, l, l.bytes) }

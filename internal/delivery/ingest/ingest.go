@@ -96,9 +96,9 @@ func (a *Acceptor) AcceptBatch(ctx context.Context, tenant hook.TenantID, reques
 	now := a.Now()
 	posts := make([]post, len(requests))
 	for i, r := range requests {
-		posts[i] = a.preparePost(tenant, known.limits(), r, now)
+		posts[i] = a.preparePost(tenant, known.limits, r, now)
 	}
-	a.spend(ctx, tenant, known.limits(), posts, now)
+	a.spend(ctx, tenant, known.limits, posts, now)
 	types := a.Types.find(ctx, posts, now)
 	left := newBudget()
 	for i := range posts {
@@ -121,7 +121,7 @@ func (p *post) judge(known *listing, types types, left *budget) {
 	if p.event.OrderingKey != "" && p.event.Numbers == nil {
 		p.warnings = append(p.warnings, hook.FieldError{Field: "ordering_key", Message: "no endpoint that gets the event is ordered"})
 	}
-	if n, most := len(p.event.Targets), known.limits().MostDeliveries(); p.refusal == nil && n > most {
+	if n, most := len(p.event.Targets), known.limits.MostDeliveries(); p.refusal == nil && n > most {
 		p.refusal = hook.TooManyDeliveries(n, most)
 	}
 }
@@ -129,7 +129,7 @@ func (p *post) judge(known *listing, types types, left *budget) {
 // register makes an unknown tenant known before its first event is stored. This takes one write
 // per tenant. After a crash the tenant may be known without having an event.
 func (a *Acceptor) register(ctx context.Context, tenant hook.TenantID, known *listing, posts []post) {
-	if known.version() != 0 || !anyValid(posts) {
+	if known.mark.Version != 0 || !anyValid(posts) {
 		return
 	}
 	if err := a.Store.RegisterTenant(ctx, tenant); err != nil {
@@ -147,10 +147,10 @@ func (a *Acceptor) AcceptFor(ctx context.Context, e hook.Endpoint, eventType str
 		return Result{}, fmt.Errorf("find limits of tenant %s: %w", e.Tenant, err)
 	}
 	now := a.Now()
-	posts := []post{a.newPost(e.Tenant, known.limits(), Request{Type: eventType, Payload: payload}, now)}
+	posts := []post{a.newPost(e.Tenant, known.limits, Request{Type: eventType, Payload: payload}, now)}
 	posts[0].event.ID = posts[0].event.ID.ForTest(named)
 	posts[0].event.Targets = []hook.Target{e.Target()}
-	a.spend(ctx, e.Tenant, known.limits(), posts, now)
+	a.spend(ctx, e.Tenant, known.limits, posts, now)
 	a.spendTest(ctx, e.Tenant, posts, now)
 	result := a.storeAndSend(ctx, known, posts)[0]
 	return result, result.Err
@@ -173,7 +173,7 @@ func (a *Acceptor) AcceptOurs(
 		return Result{}, fmt.Errorf("find endpoints of tenant %s: %w", tenant, err)
 	}
 	r := Request{Type: eventType, Payload: payload, IdempotencyKey: ourKeys + key}
-	p := a.newPost(tenant, known.limits(), r, a.Now())
+	p := a.newPost(tenant, known.limits, r, a.Now())
 	p.ours = true
 	left := newBudget()
 	if p.event.Targets, p.err = known.targets(eventType, payload, &left.filters); len(p.event.Targets) == 0 {

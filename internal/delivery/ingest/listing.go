@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -9,12 +10,11 @@ import (
 	"surehook.example/surehook/internal/rule/filter"
 )
 
-// listing is a Listing that finds the endpoints of an event by its type. It is safe for concurrent use.
+// listing is a Listing that finds the endpoints of an event by its type. Nobody changes it.
 type listing struct {
-	mu        sync.RWMutex
 	mark      Mark
-	ofTenant  hook.TenantLimits
-	size      int
+	limits    hook.TenantLimits
+	bytes     int // about how much memory it takes, and not less
 	endpoints map[hook.EndpointID]*subscriber
 	exact     map[string][]*subscriber // by event type
 	prefixes  map[string][]*subscriber // by what stands before the * of a pattern
@@ -27,84 +27,38 @@ type subscriber struct {
 	filter *filter.Filter // nil for none
 }
 
-func newListing(read Listing) *listing {
-	l := &listing{
-		mark: read.Mark, ofTenant: read.Limits, endpoints: make(map[hook.EndpointID]*subscriber, len(read.Endpoints)),
+// with returns the listing after the changes since its mark. The zero listing has no endpoints.
+func (l *listing) with(c Changes) *listing {
+	next := &listing{
+		mark: c.Mark, limits: c.Limits, endpoints: maps.Clone(l.endpoints),
 		exact: make(map[string][]*subscriber), prefixes: make(map[string][]*subscriber),
 	}
-	for _, e := range read.Endpoints {
-		l.add(e)
+	if next.endpoints == nil {
+		next.endpoints = make(map[hook.EndpointID]*subscriber, len(c.Endpoints))
 	}
-	return l
-}
-
-func (l *listing) at() Mark {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
-	return l.mark
-}
-
-func (l *listing) limits() hook.TenantLimits {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
-	return l.ofTenant
-}
-
-func (l *listing) version() int64 { return l.at().Version }
-
-// bytes returns about how much memory the listing takes, and not less.
-func (l *listing) bytes() int {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
-	return l.size
-}
-
-func (l *listing) versionOf(id hook.EndpointID) int64 {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
-	if e := l.endpoints[id]; e != nil {
-		return e.Version
-	}
-	return 0
-}
-
-// coalesce returns the setting of the endpoint; zero for an unknown one.
-func (l *listing) coalesce(id hook.EndpointID) hook.Coalescing {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
-	if e := l.endpoints[id]; e != nil {
-		return e.Coalesce
-	}
-	return hook.Coalescing{}
-}
-
-// apply makes the changes since the mark, unless another call has changed the listing.
-func (l *listing) apply(since Mark, c Changes) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-
-	if l.mark.Version != since.Version {
-		return false
-	}
-	l.mark, l.ofTenant = c.Mark, c.Limits
 	for _, id := range c.Changed {
-		l.remove(id)
+		delete(next.endpoints, id)
 	}
 	for _, e := range c.Endpoints {
-		l.add(e)
+		next.endpoints[e.ID] = parsed(e)
 	}
-	return true
+	for _, s := range next.endpoints {
+		next.bytes += s.bytes()
+		for _, pattern := range s.EventTypes {
+			if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+				next.prefixes[prefix] = append(next.prefixes[prefix], s)
+			} else {
+				next.exact[pattern] = append(next.exact[pattern], s)
+			}
+		}
+	}
+	return next
 }
 
-// add adds an endpoint, with its filter if this build can parse it. After a rollback an endpoint may
+// parsed returns the endpoint with its filter if this build can parse it. After a rollback an endpoint may
 // have a filter of a later build. It then gets every event of its types: an unwanted delivery does less
 // harm than a missing one.
-func (l *listing) add(e Subscriber) {
+func parsed(e Subscriber) *subscriber {
 	s := &subscriber{Subscriber: e}
 	if len(e.Filter) > 0 {
 		if f, wrong := filter.Parse(e.Filter, ""); len(wrong) == 0 {
@@ -112,37 +66,15 @@ func (l *listing) add(e Subscriber) {
 		}
 		s.Filter = nil // parsed
 	}
-	l.endpoints[e.ID] = s
-	l.size += s.bytes()
-	for _, pattern := range e.EventTypes {
-		if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-			l.prefixes[prefix] = append(l.prefixes[prefix], s)
-		} else {
-			l.exact[pattern] = append(l.exact[pattern], s)
-		}
-	}
+	return s
 }
 
-// remove removes the endpoint if it is known.
-func (l *listing) remove(id hook.EndpointID) {
-	s := l.endpoints[id]
-	if s == nil {
-		return
+// versionOf returns the version of the endpoint; 0 for an unknown one.
+func (l *listing) versionOf(id hook.EndpointID) int64 {
+	if e := l.endpoints[id]; e != nil {
+		return e.Version
 	}
-	delete(l.endpoints, id)
-	l.size -= s.bytes()
-	for _, pattern := range s.EventTypes {
-		index := l.exact
-		pattern, ok := strings.CutSuffix(pattern, "*")
-		if ok {
-			index = l.prefixes
-		}
-		if left := slices.DeleteFunc(index[pattern], func(other *subscriber) bool { return other == s }); len(left) > 0 {
-			index[pattern] = left
-		} else {
-			delete(index, pattern)
-		}
-	}
+	return 0
 }
 
 // bytes returns about how much memory the subscriber takes in a listing, and not less.
@@ -176,9 +108,6 @@ func (l *listing) subscribed(eventType string) []*subscriber {
 // the event. It returns an error if no steps are left. The payload is decoded only if there is
 // a filter.
 func (l *listing) targets(eventType string, payload []byte, left *int) ([]hook.Target, error) {
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
 	document := sync.OnceValue(func() filter.Document {
 		d := filter.NewDocument(eventType, payload)
 		*left -= d.Steps

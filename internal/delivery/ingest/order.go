@@ -17,9 +17,6 @@ func (l *listing) ordered(e *hook.Event) map[hook.EndpointID]int64 {
 	if e.OrderingKey == "" {
 		return nil
 	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
-
 	var numbers map[hook.EndpointID]int64
 	for _, target := range e.Targets {
 		if s := l.endpoints[target.Endpoint]; s != nil && s.Ordered {

@@ -135,8 +135,8 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 				continue
 			}
 			to := arrival{queue: hook.QueueLive, at: earliest}
-			if c := known.coalesce(target.Endpoint); c.On() && !p.event.ID.IsTest() {
-				to = coalesced(c, p.event, earliest)
+			if e := known.endpoints[target.Endpoint]; e != nil && e.Coalesce.On() && !p.event.ID.IsTest() {
+				to = coalesced(e.Coalesce, p.event, earliest)
 			}
 			sendings = to.add(sendings, d.NextTask(), p)
 		}
