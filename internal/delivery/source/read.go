@@ -71,17 +71,23 @@ func (r Reader) form(m Message) (tenant string, request ingest.Request, err erro
 }
 
 func payload(m Message, parent string) (string, ingest.Request, error) {
-	body := jsontext.Value(m.Body)
-	if len(body) > hook.MaxPayload {
-		return "", ingest.Request{}, hook.PayloadTooLarge()
-	}
-	if !body.IsValid() {
-		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "payload", Message: "the body is not valid JSON in UTF-8"})
-	}
+	body, err := checked(m.Body, "payload", "the body is not valid JSON in UTF-8")
 	return m.Attributes[AttrTenant], ingest.Request{
 		Type: m.Attributes[AttrEventType], Payload: body, IdempotencyKey: m.Attributes[AttrIdempotencyKey], OrderingKey: m.Attributes[AttrOrderingKey],
 		TraceParent: trace.Received(parent),
-	}, nil
+	}, err
+}
+
+// checked returns the payload if it is one; field and wrong are for the error.
+func checked(payload, field, wrong string) (jsontext.Value, error) {
+	switch v := jsontext.Value(payload); {
+	case len(v) > hook.MaxPayload:
+		return nil, hook.PayloadTooLarge()
+	case !v.IsValid():
+		return nil, hook.Invalid(hook.FieldError{Field: field, Message: wrong})
+	default:
+		return v, nil
+	}
 }
 
 // envelope reads an event of EventBridge.
@@ -90,19 +96,8 @@ func (r Reader) envelope(e map[string]jsontext.Value) (string, ingest.Request, e
 	if len(e["detail"]) > hook.MaxPayload {
 		return "", ingest.Request{}, hook.PayloadTooLarge()
 	}
-	tenant, err := textAt(e, r.Tenant)
-	if err != nil {
-		return "", ingest.Request{}, err
-	}
-	eventType, err := textAt(e, "detail-type")
-	if err != nil {
-		return "", ingest.Request{}, err
-	}
-	id, err := textAt(e, "id")
-	if err != nil {
-		return "", ingest.Request{}, err
-	}
-	return tenant, ingest.Request{Type: eventType, Payload: e["detail"], IdempotencyKey: id}, nil
+	texts, err := textsAt(e, r.Tenant, "detail-type", "id")
+	return texts[0], ingest.Request{Type: texts[1], Payload: e["detail"], IdempotencyKey: texts[2]}, err
 }
 
 // record reads a record of a stream.
@@ -111,26 +106,29 @@ func record(r map[string]jsontext.Value) (string, ingest.Request, error) {
 	if change, err := textAt(r, "eventName"); err != nil || change != "INSERT" {
 		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "eventName", Message: "must be INSERT: an item is an event once"})
 	}
-	texts := map[string]string{}
-	for _, name := range []string{"tenant", "event_type", "payload"} {
-		text, err := textAt(r, "dynamodb.NewImage."+name+".S")
-		if err != nil {
-			return "", ingest.Request{}, err
-		}
-		texts[name] = text
-	}
-	payload := jsontext.Value(texts["payload"])
-	if len(payload) > hook.MaxPayload {
-		return "", ingest.Request{}, hook.PayloadTooLarge()
-	}
-	if !payload.IsValid() {
-		return "", ingest.Request{}, hook.Invalid(hook.FieldError{Field: "dynamodb.NewImage.payload.S", Message: "is not valid JSON"})
-	}
-	key, err := textAt(r, "dynamodb.NewImage.key.S")
+	const image = "dynamodb.NewImage."
+	texts, err := textsAt(r, image+"tenant.S", image+"event_type.S", image+"payload.S")
 	if err != nil {
+		return "", ingest.Request{}, err
+	}
+	payload, err := checked(texts[2], image+"payload.S", "is not valid JSON")
+	key, missing := textAt(r, image+"key.S")
+	if missing != nil {
 		key, _ = textAt(r, "eventID") // without one, the message's id is the key
 	}
-	return texts["tenant"], ingest.Request{Type: texts["event_type"], Payload: payload, IdempotencyKey: key}, nil
+	return texts[0], ingest.Request{Type: texts[1], Payload: payload, IdempotencyKey: key}, err
+}
+
+// textsAt returns the texts at the paths.
+func textsAt(object map[string]jsontext.Value, paths ...string) ([]string, error) {
+	texts := make([]string, len(paths))
+	for i, path := range paths {
+		var err error
+		if texts[i], err = textAt(object, path); err != nil {
+			return texts, err
+		}
+	}
+	return texts, nil
 }
 
 // textAt returns the text at the path.
