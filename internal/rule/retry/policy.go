@@ -2,51 +2,36 @@ package retry
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
 )
 
-// The names of the presets.
-const (
-	standard    = "standard"
-	minute      = "minute"
-	exponential = "exponential"
-	day         = "day"
-)
+// preset is a policy with a name.
+type preset struct {
+	name   string
+	policy hook.RetryPolicy
+}
+
+// presets returns the presets; the first is the default. The package comment lists the resulting delays.
+func presets() []preset {
+	const m, h = time.Minute, time.Hour
+	return []preset{
+		{"standard", hook.RetryPolicy{Schedule: []time.Duration{m / 2, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, Jitter: hook.JitterFull}},
+		{"minute", hook.RetryPolicy{Schedule: []time.Duration{m, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, Jitter: hook.JitterProportional}},
+		{"exponential", hook.RetryPolicy{Exponential: hook.Exponential{Base: m / 2, Factor: 2, Cap: h, Attempts: 8}, Jitter: hook.JitterFull}},
+		{"day", hook.RetryPolicy{Schedule: []time.Duration{m / 2, 2 * m, 10 * m, 30 * m, h, 4 * h, 8 * h}, Jitter: hook.JitterProportional}},
+	}
+}
 
 // Presets returns the names of the presets; the first is the default.
-func Presets() []string { return []string{standard, minute, exponential, day} }
-
-// preset returns the policy of a preset. The package comment lists the resulting
-// delays.
-func preset(name string) (p hook.RetryPolicy, ok bool) {
-	switch name {
-	case standard:
-		return hook.RetryPolicy{
-			Schedule: []time.Duration{30 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour, 24 * time.Hour},
-			Jitter:   hook.JitterFull,
-		}, true
-	case minute:
-		return hook.RetryPolicy{
-			Schedule: []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 8 * time.Hour, 24 * time.Hour},
-			Jitter:   hook.JitterProportional,
-		}, true
-	case exponential:
-		return hook.RetryPolicy{
-			Exponential: hook.Exponential{Base: 30 * time.Second, Factor: 2, Cap: time.Hour, Attempts: 8},
-			Jitter:      hook.JitterFull,
-		}, true
-	case day:
-		return hook.RetryPolicy{
-			Schedule: []time.Duration{
-				30 * time.Second, 2 * time.Minute, 10 * time.Minute, 30 * time.Minute,
-				time.Hour, 4 * time.Hour, 8 * time.Hour,
-			},
-			Jitter: hook.JitterProportional,
-		}, true
+func Presets() []string {
+	var names []string
+	for _, p := range presets() {
+		names = append(names, p.name)
 	}
-	return hook.RetryPolicy{}, false
+	return names
 }
 
 // resolve replaces a preset by its schedule or exponential. An empty policy and an unknown
@@ -55,11 +40,8 @@ func resolve(p hook.RetryPolicy) hook.RetryPolicy {
 	if p.Preset == "" && (len(p.Schedule) > 0 || p.Exponential != (hook.Exponential{})) {
 		return p
 	}
-	if named, ok := preset(p.Preset); ok {
-		return named
-	}
-	named, _ := preset(standard)
-	return named
+	all := presets()
+	return all[max(slices.Index(Presets(), p.Preset), 0)].policy
 }
 
 // attempts returns the number of attempts of a resolved policy, 1 to hook.MaxAttempts.

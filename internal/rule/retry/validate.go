@@ -2,6 +2,7 @@ package retry
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,8 +29,7 @@ func Validate(p hook.RetryPolicy) []hook.FieldError {
 	case hasExponential:
 		validateExponential(&errs, p.Exponential)
 	default:
-		_, known := preset(p.Preset)
-		errs.Refuse(!known && p.Preset != "", "retry.preset", "must be one of %s", strings.Join(Presets(), ", "))
+		errs.Refuse(p.Preset != "" && !slices.Contains(Presets(), p.Preset), "retry.preset", "must be one of %s", strings.Join(Presets(), ", "))
 		errs.Refuse(p.Jitter != 0, "retry.jitter", "is only valid with schedule or exponential: a preset defines the jitter")
 		return errs
 	}
