@@ -7,34 +7,51 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// judge returns the state by the attempts alone.
-func judge(hours []stats.Hour) State {
-	var newest time.Time // the start of the newest hour with attempts
-	var succeeded, failed float64
-	evidence, lost := 0, 0
+// results are an hour with attempts, and how many of them succeeded.
+type results struct {
+	*stats.Hour
+
+	attempts, successes int
+}
+
+// attempted returns the hours with attempts, the newest first.
+func attempted(hours []stats.Hour) []results {
+	var all []results
 	for i := len(hours) - 1; i >= 0; i-- {
-		h := &hours[i]
-		attempts, successes := results(h)
-		if newest.IsZero() {
-			lost += h.Dead // also of later hours: a death may count in the hour after its attempt
+		if n := hours[i].Attempts(); n > 0 {
+			all = append(all, results{&hours[i], n, min(hours[i].Classes[hook.ClassDelivered], n)})
 		}
-		if attempts == 0 {
-			continue
-		}
-		if newest.IsZero() {
-			newest = h.Start
-		}
-		evidence += attempts - successes
-		weight := faded(newest.Sub(h.Start)) * float64(min(attempts, fullHour)) / float64(attempts)
-		succeeded += float64(successes) * weight
-		failed += float64(attempts-successes) * weight
 	}
-	switch share := succeeded / (succeeded + failed); {
-	case newest.IsZero():
+	return all
+}
+
+// Newest returns the start of the newest hour with attempts; zero without one.
+func Newest(hours []stats.Hour) time.Time {
+	if all := attempted(hours); len(all) > 0 {
+		return all[0].Start
+	}
+	return time.Time{}
+}
+
+// judge returns the state by the attempts alone.
+func (f Facts) judge(all []results) State {
+	if len(all) == 0 {
 		return Quiet
+	}
+	newest := all[0].Start
+	var succeeded, failed float64
+	evidence := 0
+	for _, h := range all {
+		evidence += h.attempts - h.successes
+		weight := faded(newest.Sub(h.Start)) * float64(min(h.attempts, fullHour)) / float64(h.attempts)
+		succeeded += float64(h.successes) * weight
+		failed += float64(h.attempts-h.successes) * weight
+	}
+	lost := stats.Sum(f.Hours, newest).Dead // also of later hours: a death may count in the hour after its attempt
+	switch share := succeeded / (succeeded + failed); {
 	case succeeded == 0:
 		return Failing
-	case evidence < minFailed && lost <= 0, passed(hours) >= min(max(evidence, fewPassed), manyPassed):
+	case evidence < minFailed && lost == 0, passed(all) >= min(max(evidence, fewPassed), manyPassed):
 		return Healthy
 	case share < failingBelow:
 		return Failing
@@ -45,14 +62,12 @@ func judge(hours []stats.Hour) State {
 }
 
 // passed returns the number of successes since the last failed attempt.
-func passed(hours []stats.Hour) int {
-	n := 0
-	for i := len(hours) - 1; i >= 0; i-- {
-		attempts, successes := results(&hours[i])
-		if successes < attempts {
-			return n + hours[i].Passed
+func passed(all []results) (n int) {
+	for _, h := range all {
+		if h.successes < h.attempts {
+			return n + h.Passed
 		}
-		n += successes
+		n += h.successes
 	}
 	return n
 }
@@ -66,55 +81,28 @@ func faded(before time.Duration) float64 {
 	return weight
 }
 
-// results returns the number of attempts in the hour, and of successful ones.
-func results(h *stats.Hour) (attempts, successes int) {
-	attempts = h.Attempts()
-	return attempts, min(h.Classes[hook.ClassDelivered], attempts)
-}
-
 // below returns the condition with the state. It began in the first of the latest consecutive hours
 // whose share of successful attempts is below the given one, or before them all if there is no other
 // hour. Hours without attempts do not interrupt them.
-func (f Facts) below(share float64, state State) Condition {
-	c := Condition{State: state}
-	for i := len(f.Hours) - 1; i >= 0; i-- {
-		attempts, successes := results(&f.Hours[i])
-		switch {
-		case attempts == 0:
-		case float64(successes) < share*float64(attempts):
-			if c.Since = f.Hours[i].FailedAt; c.Since.IsZero() {
-				c.Since = f.Hours[i].Start
+func (f Facts) below(all []results, share float64, state State) Condition {
+	c, whole := Condition{State: state}, true
+	for _, h := range all {
+		if float64(h.successes) < share*float64(h.attempts) {
+			if c.Since = h.FailedAt; c.Since.IsZero() {
+				c.Since = h.Start
 			}
-		case !c.Since.IsZero():
-			c.Class = commonest(f.Hours, c.Since)
-			return c
+		} else if !c.Since.IsZero() {
+			whole = false
+			break
 		}
 	}
 	c.Class = commonest(f.Hours, c.Since)
-	if !f.Began.IsZero() && !f.quietSince() && (c.Since.IsZero() || f.Began.Before(c.Since)) {
+	// The endpoint was quiet after the condition of Began, for the whole Span: this is another condition.
+	quiet := len(all) > 0 && !f.Judged.IsZero() && all[len(all)-1].Start.Sub(f.Judged) > Span
+	if whole && !f.Began.IsZero() && !quiet && (c.Since.IsZero() || f.Began.Before(c.Since)) {
 		c.Since = f.Began
 	}
 	return c
-}
-
-// quietSince reports whether the endpoint was quiet after the condition of Began, for the whole Span.
-func (f Facts) quietSince() bool {
-	for i := range f.Hours {
-		if f.Hours[i].Attempts() > 0 {
-			return !f.Judged.IsZero() && f.Hours[i].Start.Sub(f.Judged) > Span
-		}
-	}
-	return false
-}
-
-// Newest returns the start of the newest hour with attempts; zero without one.
-func Newest(hours []stats.Hour) time.Time {
-	for i := len(hours) - 1; i >= 0; i-- {
-		if hours[i].Attempts() > 0 {
-			return hours[i].Start
-		}
-	}
-	return time.Time{}
 }
 
 // commonest returns the most common class of the failed attempts from the hour of since on; 0 without any.
@@ -130,10 +118,10 @@ func commonest(hours []stats.Hour, since time.Time) hook.Class {
 }
 
 // failedWith returns the HTTP status of the last failed attempt; 0 without an answer.
-func failedWith(hours []stats.Hour) int {
-	for i := len(hours) - 1; i >= 0; i-- {
-		if attempts, successes := results(&hours[i]); successes < attempts {
-			return hours[i].FailedWith
+func failedWith(all []results) int {
+	for _, h := range all {
+		if h.successes < h.attempts {
+			return h.FailedWith
 		}
 	}
 	return 0

@@ -101,18 +101,19 @@ type Condition struct {
 
 // Of returns the condition that follows from the facts.
 func Of(f Facts) Condition {
-	c := f.condition()
+	all := attempted(f.Hours)
+	c := f.condition(all)
 	if judged := c.State == Failing || c.State == Degraded; judged && c.Since.Equal(f.CreatedAt.Truncate(time.Hour)) {
 		c.Since = f.CreatedAt // the clock hour began before the endpoint
 	}
 	if c.Class != 0 {
-		c.Status = failedWith(f.Hours)
+		c.Status = failedWith(all)
 	}
 	return c
 }
 
 // condition is Of, but the condition may begin with the clock hour in which the endpoint was created.
-func (f Facts) condition() Condition {
+func (f Facts) condition(all []results) Condition {
 	switch f.Status {
 	case hook.StatusPaused:
 		return Condition{State: Paused, Since: f.StatusSince, Reason: f.Reason}
@@ -120,22 +121,22 @@ func (f Facts) condition() Condition {
 		return Condition{State: Disabled, Since: f.StatusSince, Reason: f.Reason}
 	case hook.StatusActive:
 	}
-	state := judge(f.Hours)
+	state := f.judge(all)
 	switch {
 	case f.Circuit.State == circuit.Closed:
-		if state == Failing && recovered(f) {
+		if state == Failing && recovered(f.Circuit, all) {
 			state = Degraded
 		}
 	case f.Circuit.Failures == 0 && state != Failing && state != Degraded:
 		return Condition{State: Paused, Since: f.Circuit.OpenedAt, Reason: hook.ReasonManual}
 	default:
-		return stopped(f)
+		return f.stopped(all)
 	}
 	switch state {
 	case Failing:
-		return f.below(failingBelow, state)
+		return f.below(all, failingBelow, state)
 	case Degraded:
-		return f.below(degradedBelow, state)
+		return f.below(all, degradedBelow, state)
 	case Disabled, Paused, Healthy, Quiet:
 	}
 	return Condition{State: state}
@@ -144,19 +145,14 @@ func (f Facts) condition() Condition {
 // recovered reports whether the closed circuit closed in the newest hour with attempts, an attempt
 // succeeded in it, and none has failed transiently since the last success. The failures of the
 // outage count in this hour, too, but say nothing about the endpoint any more.
-func recovered(f Facts) bool {
-	for i := len(f.Hours) - 1; i >= 0; i-- {
-		if attempts, successes := results(&f.Hours[i]); attempts > 0 {
-			return successes > 0 && f.Circuit.Failures == 0 && !f.Circuit.ClosedAt.Before(f.Hours[i].Start)
-		}
-	}
-	return false
+func recovered(c circuit.Circuit, all []results) bool {
+	return all[0].successes > 0 && c.Failures == 0 && !c.ClosedAt.Before(all[0].Start)
 }
 
 // stopped returns the condition of an endpoint whose circuit is not closed: failing since the opening,
 // or since an earlier hour, if attempts failed for hours before.
-func stopped(f Facts) Condition {
-	c := f.below(failingBelow, Failing)
+func (f Facts) stopped(all []results) Condition {
+	c := f.below(all, failingBelow, Failing)
 	if opened := f.Circuit.OpenedAt; c.Since.IsZero() || !c.Since.Before(opened.Truncate(time.Hour)) {
 		c.Since, c.Class = opened, commonest(f.Hours, opened)
 	}
