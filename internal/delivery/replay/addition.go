@@ -11,37 +11,40 @@ import (
 // ids of all endpoints.
 const untargeted hook.EndpointID = "untargeted"
 
-// selectEvents selects the next events for the endpoint of AddTo. It returns the first
-// generations of their deliveries to that endpoint, without a record and with shard 0 (added
-// finds the right one). An event with several deliveries is selected several times, and left
-// out of this page, or later skipped, after the first.
-func (w *jobRun) selectEvents(ctx context.Context, j *Job, limit int) (page []hook.Delivery, err error) {
-	receivers, err := w.targets(ctx, j.Tenant, j.Filter.AddTo)
-	if err != nil {
+// endpointsOf returns the endpoints whose deliveries the job walks through: of a job that adds an endpoint,
+// none after that was deleted.
+func (w *jobRun) endpointsOf(ctx context.Context, j *Job) ([]hook.Target, error) {
+	sources, err := w.targets(ctx, j.Tenant, j.Filter.Endpoint)
+	if err != nil || j.Filter.AddTo == "" {
+		return sources, err
+	}
+	if receiver, err := w.targets(ctx, j.Tenant, j.Filter.AddTo); err != nil || len(receiver) == 0 {
 		return nil, err
 	}
-	if len(receivers) == 0 { // deleted meanwhile
-		j.Selects = false
-		return nil, nil
+	if j.Filter.Endpoint == "" {
+		sources = append(sources, hook.Target{Endpoint: untargeted})
 	}
-	to := receivers[0].Endpoint
-	seen := make(map[EventPlace]bool)
-	err = w.walk(ctx, j, func(source hook.Target) (next string, full bool, err error) {
-		s := EventSelection{Tenant: j.Tenant, Source: source, From: j.Filter.From, To: j.Filter.To, After: j.Cursor, Limit: limit - len(page)}
-		if source.Endpoint == untargeted {
-			s.Source = hook.Target{}
-		}
-		selected, next, err := w.Index.SelectEvents(ctx, s)
-		for _, place := range selected {
-			e := hook.Event{ID: place.ID, Tenant: j.Tenant, AcceptedAt: time.UnixMilli(place.AcceptedAt).UTC()}
-			if !seen[place] && source.Endpoint != to {
-				seen[place] = true
-				page = append(page, hook.QueuedDelivery(e, hook.Target{Endpoint: to, Shards: 1}))
-			}
-		}
-		return next, len(page) >= limit, err
-	})
-	return page, err
+	return sources, nil
+}
+
+// eventsOf returns, for the events of the source at the position of the job, the first generations of
+// their deliveries to the endpoint of AddTo, without a record and with shard 0 (added finds the right
+// one). An event with several deliveries is selected several times, and left
+// out of this page, or later skipped, after the first.
+func (w *jobRun) eventsOf(ctx context.Context, j *Job, source hook.Target, limit int) (selected []hook.Delivery, next string, err error) {
+	s := EventSelection{Tenant: j.Tenant, Source: source, From: j.Filter.From, To: j.Filter.To, After: j.Cursor, Limit: limit}
+	if source.Endpoint == untargeted {
+		s.Source = hook.Target{}
+	}
+	places, next, err := w.Index.SelectEvents(ctx, s)
+	if source.Endpoint == j.Filter.AddTo {
+		return nil, next, err
+	}
+	for _, place := range places {
+		e := hook.Event{ID: place.ID, Tenant: j.Tenant, AcceptedAt: time.UnixMilli(place.AcceptedAt).UTC()}
+		selected = append(selected, hook.QueuedDelivery(e, hook.Target{Endpoint: j.Filter.AddTo, Shards: 1}))
+	}
+	return selected, next, err
 }
 
 // pendingAdditions adds the endpoint to the events of the pending page, and returns the replays

@@ -19,18 +19,11 @@ func dueTime(from time.Time, n int, rate float64) time.Time {
 // worker. After a crash any worker can continue with the saved page.
 func (w *jobRun) selectPage(ctx context.Context) error {
 	j := w.job
-	choose := w.selectDeliveries
-	if j.Filter.AddTo != "" {
-		choose = w.selectEvents
-	}
-	var page []hook.Delivery
-	if size := j.pageSize(); size > 0 {
-		var err error
-		if page, err = choose(ctx, &j, size); err != nil {
-			return err
-		}
-	} else {
-		j.Selects = false // the limit is reached
+	size := j.pageSize()
+	j.Selects = j.Selects && size > 0 // otherwise the limit is reached
+	page, err := w.selectNext(ctx, &j, size)
+	if err != nil {
+		return err
 	}
 	wait, err := w.pause(ctx, len(page))
 	if err != nil {
@@ -59,7 +52,6 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	}
 	w.records, w.from = page, from
 	w.pages++
-	w.selected += len(page)
 	return nil
 }
 
@@ -179,7 +171,5 @@ func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]i
 		w.next = new(w.message.successor(j.Next))
 	}
 	w.job, w.records = j, nil
-	w.enqueued += enqueued
-	w.skipped += len(page) - enqueued
 	return nil
 }

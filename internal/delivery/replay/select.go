@@ -50,52 +50,20 @@ func (r *Replayer) scan(ctx context.Context, s Selection, end time.Time, yield f
 	}
 }
 
-// selectDeliveries selects the next deliveries, at most limit, endpoint by endpoint in the
-// order of their ids, and moves the position of the job past them. It skips deleted endpoints,
+// selectNext selects the next deliveries, at most limit, endpoint by endpoint in the order of their
+// ids, and moves the position of the job past each page that was read. It skips deleted endpoints,
 // and stops early if the invocation has too little time left.
-func (w *jobRun) selectDeliveries(ctx context.Context, j *Job, limit int) (page []hook.Delivery, err error) {
-	err = w.walk(ctx, j, func(target hook.Target) (next string, full bool, err error) {
-		s := j.Filter.selection(target)
-		s.After = j.Cursor
-		if j.Filter.indexed() {
-			s.Limit = limit - len(page)
-		}
-		matching, next, err := w.matching(ctx, j, s)
-		if err == nil && len(matching) > limit-len(page) { // the next page begins behind all that was read
-			s.Limit = limit - len(page)
-			matching, next, err = w.matching(ctx, j, s)
-		}
-		page = append(page, matching...)
-		return next, len(page) >= limit, err
-	})
-	return page, err
-}
-
-// matching reads a part of the selection, and returns what the filter selects of it.
-func (w *jobRun) matching(ctx context.Context, j *Job, s Selection) (matching []hook.Delivery, next string, err error) {
-	selected, next, err := w.Index.Select(ctx, s)
-	for _, d := range selected {
-		// Only if two clocks differ does the selection contain replays of this job.
-		if j.Filter.matches(d) && d.Job != j.ID {
-			matching = append(matching, d)
-		}
-	}
-	return matching, next, err
-}
-
-// walk calls read for the endpoints in the order of their ids, from the position of the job on,
-// and moves the position past each page that was read. It ends when read reports a full page,
-// after the last endpoint, and when the invocation has too little time left.
-func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next string, full bool, err error)) (err error) {
+func (w *jobRun) selectNext(ctx context.Context, j *Job, limit int) (page []hook.Delivery, err error) {
 	if w.endpoints == nil {
-		if w.endpoints, err = w.targets(ctx, j.Tenant, j.Filter.Endpoint); err != nil {
-			return err
-		}
-		if j.Filter.AddTo != "" && j.Filter.Endpoint == "" {
-			w.endpoints = append(w.endpoints, hook.Target{Endpoint: untargeted})
+		if w.endpoints, err = w.endpointsOf(ctx, j); err != nil {
+			return nil, err
 		}
 	}
-	for first := true; j.Selects && (first || !w.outOfTime(ctx)); first = false {
+	read := w.deliveriesOf
+	if j.Filter.AddTo != "" {
+		read = w.eventsOf
+	}
+	for first := true; j.Selects && len(page) < limit && (first || !w.outOfTime(ctx)); first = false {
 		i, found := slices.BinarySearchFunc(w.endpoints, j.Endpoint, func(t hook.Target, id hook.EndpointID) int {
 			return cmp.Compare(t.Endpoint, id)
 		})
@@ -106,9 +74,14 @@ func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next 
 		if !found {
 			j.Endpoint, j.Cursor = w.endpoints[i].Endpoint, ""
 		}
-		next, full, err := read(w.endpoints[i])
+		selected, next, err := read(ctx, j, w.endpoints[i], limit-len(page))
 		if err != nil {
-			return err
+			return nil, err
+		}
+		for _, d := range selected {
+			if !slices.ContainsFunc(page, func(other hook.Delivery) bool { return other.Ref() == d.Ref() }) { // see eventsOf
+				page = append(page, d)
+			}
 		}
 		switch j.Cursor = next; {
 		case next != "":
@@ -117,9 +90,24 @@ func (w *jobRun) walk(ctx context.Context, j *Job, read func(hook.Target) (next 
 		default:
 			j.Endpoint = w.endpoints[i+1].Endpoint
 		}
-		if full {
-			break
-		}
 	}
-	return nil
+	return page, nil
+}
+
+// deliveriesOf returns the deliveries at the position of the job that the filter selects.
+func (w *jobRun) deliveriesOf(ctx context.Context, j *Job, target hook.Target, limit int) ([]hook.Delivery, string, error) {
+	s := j.Filter.selection(target)
+	s.After = j.Cursor
+	if j.Filter.indexed() {
+		s.Limit = limit
+	}
+	for {
+		read, next, err := w.Index.Select(ctx, s)
+		// Only if two clocks differ does the selection contain replays of this job.
+		selected := slices.DeleteFunc(read, func(d hook.Delivery) bool { return !j.Filter.matches(d) || d.Job == j.ID })
+		if err != nil || len(selected) <= limit {
+			return selected, next, err
+		}
+		s.Limit = limit // more than there is room for: the next page begins behind all that was read
+	}
 }

@@ -50,8 +50,8 @@ type jobRun struct {
 	endpoints []hook.Target      // endpoints of the filter; nil: not read yet
 	most      *hook.TenantLimits // nil: not read yet
 
-	decision                           string
-	pages, selected, enqueued, skipped int
+	decision string
+	pages    int
 }
 
 // Work continues the job of the message: one page, or several if the rate and the time of the
@@ -72,9 +72,9 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 			slog.String(names.LogState, w.job.State.String()),
 			slog.String(names.LogDecision, w.decision),
 			slog.Int(names.LogPages, w.pages),
-			slog.Int(names.LogSelected, w.selected),
-			slog.Int(names.LogEnqueued, w.enqueued),
-			slog.Int(names.LogSkipped, w.skipped))
+			slog.Int(names.LogSelected, w.job.Selected-w.read.Selected),
+			slog.Int(names.LogEnqueued, w.job.Enqueued-w.read.Enqueued),
+			slog.Int(names.LogSkipped, w.job.Skipped-w.read.Skipped))
 	}()
 	defer parallel.Recover(&err)
 	w.job, err = r.Jobs.Job(ctx, m.Tenant, m.Job)
