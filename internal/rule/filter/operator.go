@@ -106,35 +106,6 @@ func (p *parser) text(op textOperator, operand any, at string) condition {
 	return op.of(want)
 }
 
-// excludedTexts parses a string operator inside anything-but, which takes one string or a list of
-// strings. EventBridge allows no empty prefix and no empty suffix here. The result is nil for any
-// other name.
-func (p *parser) excludedTexts(name string, operand any, at string) (all []condition) {
-	op, ok := textOperatorOf(name)
-	if !ok {
-		return nil
-	}
-	add := func(v any, at string) {
-		s, ok := v.(string)
-		if !ok || s == "" && op.folded != nil {
-			p.refuse(at, "must be a string that is not empty")
-		}
-		all = append(all, op.of(s))
-	}
-	list, ok := operand.([]any)
-	if !ok || len(list) == 0 {
-		add(operand, at)
-		return all
-	}
-	for i, v := range list {
-		if !p.count(at) {
-			return []condition{never()}
-		}
-		add(v, at+hook.Pointer(strconv.Itoa(i)))
-	}
-	return all
-}
-
 // hasPrefixFold compares as many characters as the prefix has: a letter can have another number
 // of bytes in upper case.
 func hasPrefixFold(s, prefix string) bool {
@@ -165,25 +136,43 @@ func hasSuffixFold(s, suffix string) bool {
 // anythingBut matches every scalar value except the operand, one of a list of strings or
 // of numbers, or the values of an operator on strings.
 func (p *parser) anythingBut(operand any, at string) condition {
-	const other = "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case"
-	var not []condition
-	switch o := operand.(type) {
-	case []any:
-		not = p.excludedList(o, at)
-	case map[string]any:
+	parse := p.excluded
+	o, operates := operand.(map[string]any)
+	if operates {
+		parse = nil
 		for name, v := range o {
-			texts := p.excludedTexts(name, v, at+hook.Pointer(name))
-			if texts == nil || len(o) != 1 {
-				p.refuse(at, other)
-				return never()
+			if op, known := textOperatorOf(name); known && len(o) == 1 {
+				operand, at = v, at+hook.Pointer(name)
+				parse = func(v any, at string) condition { return p.excludedText(op, v, at) }
 			}
-			not = texts
 		}
-		if len(o) == 0 {
-			p.refuse(at, other)
+		if parse == nil {
+			p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
+			return never()
 		}
-	default:
-		not = []condition{p.excluded(o, at)}
+	}
+	var not []condition
+	list, ok := operand.([]any)
+	if ok && len(list) == 0 && !operates {
+		p.refuse(at, "must have a value")
+	}
+	if len(list) == 0 {
+		not = append(not, parse(operand, at))
+	}
+	for i, v := range list {
+		if !p.count(at) {
+			return never()
+		}
+		here := at + hook.Pointer(strconv.Itoa(i))
+		_, texts := list[0].(string)
+		switch _, text := v.(string); { // EventBridge refuses a list of both
+		case operates:
+		case texts && !text:
+			p.refuse(here, "must be a string, as the values before")
+		case text && !texts:
+			p.refuse(here, "must be a number, as the values before")
+		}
+		not = append(not, parse(v, here))
 	}
 	steps := 0
 	for _, c := range not {
@@ -194,30 +183,17 @@ func (p *parser) anythingBut(operand any, at string) condition {
 	}}
 }
 
-// excludedList parses a list of strings or a list of numbers: EventBridge refuses a list
-// of both.
-func (p *parser) excludedList(list []any, at string) (all []condition) {
-	if len(list) == 0 {
-		p.refuse(at, "must have a value")
-		return nil
+// excludedText parses a text of an operator inside anything-but. EventBridge allows no empty prefix and no
+// empty suffix here.
+func (p *parser) excludedText(op textOperator, v any, at string) condition {
+	s, ok := v.(string)
+	if !ok || s == "" && op.folded != nil {
+		p.refuse(at, "must be a string that is not empty")
 	}
-	_, texts := list[0].(string)
-	for i, v := range list {
-		if !p.count(at) {
-			return nil
-		}
-		here := at + hook.Pointer(strconv.Itoa(i))
-		switch _, text := v.(string); {
-		case texts && !text:
-			p.refuse(here, "must be a string, as the values before")
-		case text && !texts:
-			p.refuse(here, "must be a number, as the values before")
-		}
-		all = append(all, p.excluded(v, here))
-	}
-	return all
+	return op.of(s)
 }
 
+// excluded parses a value of anything-but.
 func (p *parser) excluded(v any, at string) condition {
 	if text, ok := v.(string); ok {
 		return p.exact(text, at)
