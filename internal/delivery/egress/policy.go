@@ -21,7 +21,6 @@ import (
 
 	"code.dny.dev/ssrf"
 
-	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/private"
 )
 
@@ -49,57 +48,39 @@ type Policy struct {
 // lambdaPort is the port of the runtime API in the sandboxes of Lambda.
 const lambdaPort = 9001
 
-// Verdict is a decision about an address.
-type Verdict uint8
+// Verdict is a decision about an address, as the log has it.
+type Verdict string
 
-// The verdicts. The zero Verdict is not valid.
+// The verdicts.
 const (
-	VerdictAllowed    Verdict = iota + 1
-	VerdictReserved           // no address of the public internet
-	VerdictPort               // a public address, but a port that is not for webhooks
-	VerdictRuntimeAPI         // the Lambda runtime API: source of events and credentials
-	VerdictUnlisted           // outside of the list of private receivers
+	VerdictAllowed    Verdict = "allowed"
+	VerdictReserved   Verdict = "reserved address" // no address of the public internet
+	VerdictPort       Verdict = "port"             // a public address, but a port that is not for webhooks
+	VerdictRuntimeAPI Verdict = "runtime API"      // the Lambda runtime API: source of events and credentials
+	VerdictUnlisted   Verdict = "not listed"       // outside of the list of private receivers
 )
-
-// String returns the verdict for logs.
-func (v Verdict) String() string {
-	return hook.Names[Verdict]{
-		VerdictAllowed: "allowed", VerdictReserved: "reserved address", VerdictPort: "port", VerdictRuntimeAPI: "runtime API",
-		VerdictUnlisted: "not listed",
-	}.Of(v)
-}
 
 // Judge decides about the address. Reserved addresses are all addresses in the IANA
 // special-purpose registries, multicast, IPv6 outside of 2000::/3, and every IPv6
 // form of an IPv4 address: mapped, compatible, NAT64, 6to4 and Teredo.
-func (p Policy) Judge(addr netip.AddrPort) Verdict {
+func (p Policy) Judge(addr netip.AddrPort) Verdict { return p.judgeFor(addr.Addr().String(), addr) }
+
+// judgeFor decides about the address of a host: a list also decides about the host, and Host may have
+// private addresses.
+func (p Policy) judgeFor(host string, addr netip.AddrPort) Verdict {
 	ip := addr.Addr()
 	switch {
 	case p.isRuntimeAPI(addr):
 		return VerdictRuntimeAPI
 	case p.Private != nil:
-		return listed(p.Private.Allows(ip.String(), addr))
-	case p.Loopback && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "":
+		return listed(p.Private.Allows(host, addr))
+	case p.Loopback && ip.IsLoopback() && !ip.Is4In6() && ip.Zone() == "",
+		p.isHost(host) && ip.Is4() && ip.IsPrivate():
 		return VerdictAllowed
 	case !isPublic(ip):
 		return VerdictReserved
 	}
 	return judgePort(addr.Port())
-}
-
-// judgeFor decides about the address of a host: Judge, and the private addresses of
-// Host. A list also decides about the host.
-func (p Policy) judgeFor(host string, addr netip.AddrPort) Verdict {
-	if p.Private != nil && !p.isRuntimeAPI(addr) {
-		return listed(p.Private.Allows(host, addr))
-	}
-	if v := p.Judge(addr); v != VerdictReserved {
-		return v
-	}
-	if ip := addr.Addr(); p.isHost(host) && ip.Is4() && ip.IsPrivate() {
-		return VerdictAllowed
-	}
-	return VerdictReserved
 }
 
 func listed(allowed bool) Verdict {

@@ -115,21 +115,3 @@ func TestPolicy_Judge_noAddress(t *testing.T) {
 		}
 	}
 }
-
-func TestVerdict_String(t *testing.T) {
-	t.Parallel()
-
-	want := map[egress.Verdict]string{
-		0:                        "unknown",
-		egress.VerdictAllowed:    "allowed",
-		egress.VerdictReserved:   "reserved address",
-		egress.VerdictPort:       "port",
-		egress.VerdictRuntimeAPI: "runtime API",
-		egress.VerdictUnlisted:   "not listed",
-	}
-	for v, text := range want {
-		if got := v.String(); got != text {
-			t.Errorf("Verdict(%d).String() = %q; want %q", v, got, text)
-		}
-	}
-}

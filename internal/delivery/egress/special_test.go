@@ -12,7 +12,7 @@ import (
 const (
 	open   = egress.VerdictAllowed  // an ordinary public address
 	closed = egress.VerdictReserved // an address of another block
-	none   = egress.Verdict(0)      // no address: the block begins or ends the address space
+	none   = egress.Verdict("")     // no address: the block begins or ends the address space
 )
 
 type specialBlock struct {
