@@ -44,7 +44,9 @@ type observed struct {
 func watch(ctx context.Context, now func() time.Time) (traced context.Context, seen *observed, release func()) {
 	seen = &observed{now: now}
 	end := func() {}
-	traced = egress.OnCertificateRequest(ctx, seen.askedForCertificate)
+	traced = egress.OnCertificateRequest(ctx, func(presented bool) {
+		seen.set(func() { seen.asked, seen.presented = true, presented })
+	})
 	traced = httptrace.WithClientTrace(traced, &httptrace.ClientTrace{
 		DNSStart:     func(httptrace.DNSStartInfo) { seen.note(lookup, nil) },
 		DNSDone:      func(d httptrace.DNSDoneInfo) { seen.note(resolved, d.Err) },
@@ -56,7 +58,7 @@ func watch(ctx context.Context, now func() time.Time) (traced context.Context, s
 		GotConn: func(got httptrace.GotConnInfo) { // called by RoundTrip, and again if a connection was closed before it took a byte
 			end()
 			end = stopHard(ctx, got.Conn)
-			seen.got(got.Reused)
+			seen.set(func() { seen.reused = got.Reused })
 		},
 		WroteRequest:         func(w httptrace.WroteRequestInfo) { seen.note(written, w.Err) },
 		GotFirstResponseByte: func() { seen.note(answered, nil) },
@@ -64,31 +66,24 @@ func watch(ctx context.Context, now func() time.Time) (traced context.Context, s
 	return traced, seen, func() { end() }
 }
 
+// set makes a change of what was observed.
+func (o *observed) set(change func()) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+
+	change()
+}
+
 // note records the time of a moment, or that the handshake failed.
 func (o *observed) note(m moment, err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	if m == shaken {
-		o.handshake = err != nil
-	}
-	if err == nil && o.at[m].IsZero() {
-		o.at[m] = o.now()
-	}
-}
-
-func (o *observed) got(reused bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	o.reused = reused
-}
-
-func (o *observed) askedForCertificate(presented bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-
-	o.asked, o.presented = true, presented
+	o.set(func() {
+		if m == shaken {
+			o.handshake = err != nil
+		}
+		if err == nil && o.at[m].IsZero() {
+			o.at[m] = o.now()
+		}
+	})
 }
 
 // failure returns the failure of the request with err.
