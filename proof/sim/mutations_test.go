@@ -443,7 +443,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "of two posts with one key in a batch, the last one wins", file: "internal/delivery/ingest/store.go", by: []check{checkFirstUse},
-			old: "groups[at] = append(groups[at], p)", bug: "groups[at] = append([]*post{p}, groups[at]...)",
+			old: "valid = append(valid, &posts[i])", bug: "valid = append([]*post{&posts[i]}, valid...)",
 		},
 		{
 			name: "a standard envelope has the time of the request", file: "internal/rule/shape/shape.go", by: []check{checkContent},

@@ -1,13 +1,13 @@
 package breaker
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"sync/atomic"
 
+	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -33,15 +33,7 @@ func (b *Breaker) Record(ctx context.Context, begun []hook.DeliveryRef) error {
 		found[i], err = b.Store.Unrecorded(ctx, chunks[i])
 		return err
 	})
-	missing := slices.Concat(found...)
-	slices.SortStableFunc(missing, func(a, b hook.DeliveryRef) int { return cmp.Compare(a.Event, b.Event) })
-	var events [][]hook.DeliveryRef
-	for i, ref := range missing {
-		if i == 0 || ref.Event != missing[i-1].Event {
-			events = append(events, nil)
-		}
-		events[len(events)-1] = append(events[len(events)-1], ref)
-	}
+	events := parallel.Groups(slices.Concat(found...), func(ref hook.DeliveryRef) hook.EventID { return ref.Event })
 	var recorded atomic.Int64
 	err := errors.Join(append(faults, forEach(len(events), func(i int) error { return b.recordEvent(ctx, events[i], &recorded) })...)...)
 	settle.LogRun(ctx, b.Log, "deliveries.recorded", err,

@@ -22,21 +22,9 @@ func coalesced(c hook.Coalescing, event hook.Event, earliest time.Time) arrival 
 	return arrival{queue: hook.QueueCoalesce, at: at}
 }
 
-// sending is the tasks that arrive together, and the posts that they belong to.
+// sending is a task to send, and the post that it belongs to.
 type sending struct {
-	to     arrival
-	tasks  []hook.Task
-	owners []*post
-}
-
-// add adds a task to the sending with its arrival. There are few arrivals, because all tasks
-// of a window share one.
-func (a arrival) add(all []sending, task hook.Task, owner *post) []sending {
-	for i := range all {
-		if s := &all[i]; s.to.queue == a.queue && s.to.at.Equal(a.at) {
-			s.tasks, s.owners = append(s.tasks, task), append(s.owners, owner)
-			return all
-		}
-	}
-	return append(all, sending{to: a, tasks: []hook.Task{task}, owners: []*post{owner}})
+	to    arrival
+	task  hook.Task
+	owner *post
 }

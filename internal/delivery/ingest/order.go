@@ -59,69 +59,63 @@ func (a *Acceptor) giveNumbers(ctx context.Context, events [][]*post) {
 		}
 		return nil // each post holds its own error
 	})
-	given := sequences{byID: make(map[order.ID]*numbered)}
+	var given []numbered
 	for _, p := range fresh {
 		for _, target := range p.event.Targets {
 			if _, ordered := p.event.Numbers[target.Endpoint]; ordered && p.err == nil {
-				given.add(order.ID{Endpoint: target.Endpoint, Key: p.event.OrderingKey}, p, hook.QueuedDelivery(p.event, target))
+				given = append(given, numbered{p, hook.QueuedDelivery(p.event, target)})
 			}
 		}
 	}
-	parallel.Each(len(given.all), concurrentWrites, func(i int) error {
-		n := given.all[i]
-		n.first, n.turn, n.err = a.orders().Give(ctx, n.id, n.deliveries)
+	sequences := parallel.Groups(given, numbered.sequence)
+	first, turn, errs := make([]int64, len(sequences)), make([]bool, len(sequences)), make([]error, len(sequences))
+	parallel.Each(len(sequences), concurrentWrites, func(i int) error {
+		first[i], turn[i], errs[i] = a.orders().Give(ctx, sequences[i][0].sequence(), deliveries(sequences[i]))
 		return nil // kept
 	})
-	for _, n := range given.all {
-		for k, p := range n.posts {
-			if n.err != nil {
-				p.err = fmt.Errorf("number event %s: %w", p.event.ID, n.err)
+	for i, sequence := range sequences {
+		for k, n := range sequence {
+			p, endpoint := n.post, n.delivery.ID.Endpoint
+			if errs[i] != nil {
+				p.err = fmt.Errorf("number event %s: %w", p.event.ID, errs[i])
 				continue
 			}
-			p.event.Numbers[n.id.Endpoint] = n.first + int64(k)
-			if n.turn && k == 0 {
-				p.turns = append(p.turns, n.id.Endpoint)
+			p.event.Numbers[endpoint] = first[i] + int64(k)
+			if turn[i] && k == 0 {
+				p.turns = append(p.turns, endpoint)
 			}
 		}
 	}
 }
 
-// sequences are deliveries of posts by sequence, in the order in which they were added.
-type sequences struct {
-	all  []*numbered
-	byID map[order.ID]*numbered
-}
-
-// numbered are deliveries of one sequence.
+// numbered is an ordered delivery of a post.
 type numbered struct {
-	id         order.ID
-	posts      []*post
-	deliveries []hook.Delivery
-
-	first int64
-	turn  bool // of the first delivery
-	err   error
+	post     *post
+	delivery hook.Delivery
 }
 
-func (s *sequences) add(id order.ID, p *post, d hook.Delivery) {
-	n := s.byID[id]
-	if n == nil {
-		n = &numbered{id: id}
-		s.all, s.byID[id] = append(s.all, n), n
+func (n numbered) sequence() order.ID {
+	return order.ID{Endpoint: n.delivery.ID.Endpoint, Key: n.post.event.OrderingKey}
+}
+
+func deliveries(all []numbered) []hook.Delivery {
+	list := make([]hook.Delivery, len(all))
+	for i, n := range all {
+		list[i] = n.delivery
 	}
-	n.posts, n.deliveries = append(n.posts, p), append(n.deliveries, d)
+	return list
 }
 
-// sendDue adds the tasks of those of the deliveries whose turn it is by now.
-func (a *Acceptor) sendDue(ctx context.Context, behind sequences, to arrival, again bool, sendings []sending) []sending {
-	for _, n := range behind.all {
-		due, err := a.orders().Due(ctx, n.id, n.deliveries, again)
-		for i, p := range n.posts {
-			switch d := n.deliveries[i]; {
+// due returns the tasks of those of the deliveries whose turn it is by now.
+func (a *Acceptor) due(ctx context.Context, behind []numbered, to arrival, again bool) (sendings []sending) {
+	for _, sequence := range parallel.Groups(behind, numbered.sequence) {
+		due, err := a.orders().Due(ctx, sequence[0].sequence(), deliveries(sequence), again)
+		for _, n := range sequence {
+			switch d := n.delivery; {
 			case err != nil:
-				p.err = cmp.Or(p.err, fmt.Errorf("await the turn of %s: %w", d.ID, err))
+				n.post.err = cmp.Or(n.post.err, fmt.Errorf("await the turn of %s: %w", d.ID, err))
 			case slices.Contains(due, d.Turn()):
-				sendings = to.add(sendings, d.NextTask(), p)
+				sendings = append(sendings, sending{to, d.NextTask(), n.post})
 			}
 		}
 	}

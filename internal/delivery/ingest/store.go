@@ -8,7 +8,6 @@ import (
 
 	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/trace"
 )
 
@@ -38,21 +37,13 @@ func (a *Acceptor) storeAndSend(ctx context.Context, known *listing, posts []pos
 
 // byEvent returns the valid posts, those with the same event together, in the order of the batch.
 func byEvent(posts []post) [][]*post {
-	groups := make([][]*post, 0, len(posts))
-	index := make(map[hook.EventID]int, len(posts))
+	var valid []*post
 	for i := range posts {
-		p := &posts[i]
-		if p.err != nil {
-			continue
+		if posts[i].err == nil {
+			valid = append(valid, &posts[i])
 		}
-		at, known := index[p.event.ID]
-		if !known {
-			at = len(groups)
-			index[p.event.ID], groups = at, append(groups, nil)
-		}
-		groups[at] = append(groups[at], p)
 	}
-	return groups
+	return parallel.Groups(valid, func(p *post) hook.EventID { return p.event.ID })
 }
 
 // storeInOrder stores the first of the posts with one event; the others are its repeats, or
@@ -117,7 +108,7 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 		earliest = now.Add(healDelay)
 	}
 	var sendings []sending
-	behind := sequences{byID: make(map[order.ID]*numbered)} // do not have the turn, as far as their posts know
+	var behind []numbered // do not have the turn, as far as their posts know
 	for i := range posts {
 		p := &posts[i]
 		if p.err != nil || p.duplicate != duplicates {
@@ -131,21 +122,26 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 		for _, target := range missing {
 			d := hook.QueuedDelivery(p.event, target)
 			if d.Number > 0 && (p.duplicate || !slices.Contains(p.turns, target.Endpoint)) {
-				behind.add(order.IDOf(d), p, d)
+				behind = append(behind, numbered{p, d})
 				continue
 			}
 			to := arrival{queue: hook.QueueLive, at: earliest}
 			if e := known.endpoints[target.Endpoint]; e != nil && e.Coalesce.On() && !p.event.ID.IsTest() {
 				to = coalesced(e.Coalesce, p.event, earliest)
 			}
-			sendings = to.add(sendings, d.NextTask(), p)
+			sendings = append(sendings, sending{to, d.NextTask(), p})
 		}
 	}
-	sendings = a.sendDue(ctx, behind, arrival{queue: hook.QueueLive, at: earliest}, duplicates, sendings)
-	for _, s := range sendings {
-		for i, err := range a.Queue.Send(ctx, s.to.queue, s.tasks, max(0, s.to.at.Sub(now))) {
-			if err != nil && s.owners[i].err == nil {
-				s.owners[i].err = fmt.Errorf("send task of %s: %w", s.tasks[i].Delivery, err)
+	sendings = append(sendings, a.due(ctx, behind, arrival{queue: hook.QueueLive, at: earliest}, duplicates)...)
+	// There are few arrivals, because all tasks of a window share one.
+	for _, together := range parallel.Groups(sendings, func(s sending) arrival { return s.to }) {
+		to, tasks := together[0].to, make([]hook.Task, len(together))
+		for i, s := range together {
+			tasks[i] = s.task
+		}
+		for i, err := range a.Queue.Send(ctx, to.queue, tasks, max(0, to.at.Sub(now))) {
+			if p := together[i].owner; err != nil && p.err == nil {
+				p.err = fmt.Errorf("send task of %s: %w", tasks[i].Delivery, err)
 			}
 		}
 	}

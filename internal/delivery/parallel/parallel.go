@@ -1,4 +1,4 @@
-// Package parallel runs the calls for a batch concurrently, and helps to recover from their panics.
+// Package parallel groups a batch, runs the calls for it concurrently, and helps to recover from their panics.
 package parallel
 
 import (
@@ -64,4 +64,20 @@ func Each(n, limit int, f func(i int) error) []error {
 		panic(*text)
 	}
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// Groups returns the items with equal keys together, in the order in which the keys come.
+func Groups[K comparable, V any](items []V, key func(V) K) [][]V {
+	var groups [][]V
+	at := make(map[K]int)
+	for _, item := range items {
+		k := key(item)
+		i, known := at[k]
+		if !known {
+			i = len(groups)
+			at[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], item)
+	}
+	return groups
 }

@@ -127,3 +127,12 @@ func TestEach_PanicsInTheCallerAfterAllCalls(t *testing.T) {
 		})
 	}
 }
+
+func TestGroups(t *testing.T) {
+	t.Parallel()
+
+	got := parallel.Groups([]string{"b1", "a1", "b2", "c1", "a2"}, func(s string) byte { return s[0] })
+	if want := "[[b1 b2] [a1 a2] [c1]]"; fmt.Sprint(got) != want {
+		t.Errorf("Groups() = %v; want %v", got, want)
+	}
+}

@@ -58,21 +58,17 @@ type post struct {
 // come again.
 func (s *Source) ProcessBatch(ctx context.Context, messages []Message) (failed []string) {
 	posts := make([]post, len(messages))
-	tenants := make(map[hook.TenantID][]*post)
-	var order []hook.TenantID
+	var read []*post
 	for i, m := range messages {
 		p := &posts[i]
 		p.message = m
-		if p.tenant, p.request, p.err = s.Reader.read(m); p.err != nil {
-			continue
+		if p.tenant, p.request, p.err = s.Reader.read(m); p.err == nil {
+			read = append(read, p)
 		}
-		if tenants[p.tenant] == nil {
-			order = append(order, p.tenant)
-		}
-		tenants[p.tenant] = append(tenants[p.tenant], p)
 	}
-	parallel.Each(len(order), concurrency, func(i int) error {
-		s.accept(ctx, order[i], tenants[order[i]])
+	tenants := parallel.Groups(read, func(p *post) hook.TenantID { return p.tenant })
+	parallel.Each(len(tenants), concurrency, func(i int) error {
+		s.accept(ctx, tenants[i][0].tenant, tenants[i])
 		return nil // each post holds its own error
 	})
 	parallel.Each(len(posts), concurrency, func(i int) error {
