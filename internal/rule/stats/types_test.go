@@ -27,9 +27,9 @@ func TestCounts_Count_ByType(t *testing.T) {
 	for _, a := range []stats.Attempt{
 		{Type: "order.paid", Class: hook.ClassUnavailable, Number: 1, State: hook.StateRetrying, Duration: time.Second, Queued: 2 * time.Second},
 		{Type: "order.paid", Class: hook.ClassDelivered, Number: 2, State: hook.StateDelivered, Duration: time.Second},
-		{Type: "order.made", Class: hook.ClassDNS, Number: 21, State: hook.StateDead, Duration: time.Second},
+		{Type: "order.made", Class: hook.ClassDNS, Number: hook.MaxRequests, State: hook.StateDead, Duration: time.Second},
 		{Type: "order.made", Class: hook.ClassDelivered, Number: 1, State: hook.StateDelivered, Duration: time.Minute, Queued: time.Second},
-		{Class: hook.ClassDelivered, Number: 22, State: hook.StateDelivered}, // no known type and an impossible number
+		{Class: hook.ClassDelivered, Number: hook.MaxRequests + 1, State: hook.StateDelivered}, // no known type and an impossible number
 	} {
 		c.Count(a)
 	}
@@ -37,7 +37,7 @@ func TestCounts_Count_ByType(t *testing.T) {
 	c.Add(stats.Deaths("order.sent", -1))
 
 	wanted := []stats.TypeCounts{{Type: "order.made", Dead: 2}, {Type: "order.paid"}, {Type: "order.sent", Dead: -1}, {}}
-	wanted[0].Succeeded[1], wanted[0].Failed[21] = 1, 1
+	wanted[0].Succeeded[1], wanted[0].Failed[hook.MaxRequests] = 1, 1
 	wanted[1].Succeeded[2], wanted[1].Failed[1] = 1, 1
 	wanted[0].Latency.Add(time.Minute)
 	wanted[1].Latency.AddN(13, 2)
