@@ -8,7 +8,7 @@ type State uint8
 // The states. The zero State is not valid.
 const (
 	StateQueued    State = iota + 1 // the first task is in a queue; usually there is no record
-	StateRetrying                   // at least one attempt failed; the next attempt is planned
+	StateRetrying                   // the next attempt is planned: one failed, or the delivery was released
 	StateParked                     // held back by the gate, see the reasons; without a task until the release
 	StateDelivered                  // the endpoint answered 2xx
 	StateDead                       // final failure: rejected, exhausted or expired

@@ -14,7 +14,7 @@ const MaxQueueDelay = 15 * time.Minute
 // Queue names a queue of tasks.
 type Queue uint8
 
-// The queues. The zero Queue is not valid.
+// The queues. Zero stands for one of those that deliver batches, in messages received from them; no task is sent to it.
 const (
 	QueueLive     Queue = iota + 1 // first attempts
 	QueueRetry                     // later attempts

@@ -80,7 +80,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "any task is the probe while deliveries are parked", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe",
-			old: "!due.Probe && a.before.HasParked()", bug: "!due.Probe && a.before.Version < 0",
+			old: "!a.before.HasParked() ||", bug: "a.before.Version >= 0 ||",
 		},
 		{
 			rule: "a moved probe is a probe no more", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_AnOutageEndsTheProof",

@@ -61,7 +61,7 @@ func (c *call) run(ctx context.Context) (released int, err error) {
 func (c *call) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
 	next = before.Live(now).End(c.freed...)
 	for _, answer := range c.answers {
-		next = next.Answered(answer, c.record.FirstSlots(), c.record.SpeedAt, now)
+		next = next.Answered(answer, c.record.InitialSlots(), c.record.SpeedAt, now)
 	}
 	width := c.width(next, now)
 	if width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {

@@ -15,6 +15,13 @@
 // verdict uses up an attempt. A fast endpoint without limits costs at most one update per batch, when
 // Done counts the results. Stores and queues are ports.
 //
+// # Who gives back what
+//
+//	share of the tenant   by Done, for the tasks of Admission.GiveBack; by Return, unless the message comes again
+//	in-flight slot        by Done and Return, which hand it over; after a failed Ask, by giveBack
+//	probe's lease         by Done: the circuit learns
+//	rate slot             never: it is used up
+//
 // # Slots go from hand to hand
 //
 // Nobody polls for free slots: whoever is done with a slot passes it on. Fill, called by the breaker,

@@ -19,7 +19,7 @@ type Ended struct {
 	Verdict  admission.Verdict // zero: the task did not ask
 	Delivery *hook.Delivery    // as read, or as parked; nil: the event is gone
 	Result   admission.Result  // of the attempt, or of the decision without one
-	Failed   bool              // the message comes again
+	Again    bool              // the message comes again
 }
 
 // Done takes back what the tasks held, which are in the order of their ends: the circuit, the counts
@@ -54,7 +54,7 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 // the share in the queue slot. A failed message comes again: its task keeps the share, and asks for a slot anew.
 func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, ended Ended) error {
 	err := g.HandOver(ctx, freedBy(e, []Ended{ended}))
-	if !ended.Failed && queue == hook.QueueSlot {
+	if !ended.Again && queue == hook.QueueSlot {
 		err = errors.Join(err, g.leaveShares(ctx, ended.Task.Tenant, DueOf(ended.Task).Share(time.Time{})))
 	}
 	return err
@@ -70,7 +70,7 @@ func DueOf(t hook.Task) admission.Due {
 func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) error {
 	var parked []hook.Delivery
 	for _, e := range ended {
-		if !e.Failed && e.Result.State == hook.StateParked && e.Delivery.Reason == hook.ReasonInFlight {
+		if !e.Again && e.Result.State == hook.StateParked && e.Delivery.Reason == hook.ReasonInFlight {
 			parked = append(parked, *e.Delivery)
 		}
 	}

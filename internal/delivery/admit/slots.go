@@ -82,6 +82,7 @@ func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 func heldBy(t hook.Task, v admission.Verdict) admission.Held {
 	switch {
 	case v.Decision == admission.Move:
+		return admission.Held{}
 	case v.Lease.Key != "":
 		return v.Lease
 	case t.Slot: // its sender claimed it, and it did not start: for one, the circuit opened in the meantime

@@ -29,9 +29,9 @@ func (r *reconciliation) mustAwaitProbe() bool {
 // parked, the gate gives the lease to no other task. The delivery stays parked until the task
 // arrives. If the task is lost, or the process dies before it is sent, Tick sends another one.
 func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (step, error) {
-	// Only a check that sent a probe sets AttendAt to within the next minute: the gate sets it
-	// to the time of the next probe, and the check of a paused or disabled endpoint sets it
-	// farther ahead.
+	// A check that sent a probe sets AttendAt to within the next minute, as do faults and endMore, after
+	// which the probe waits for the tick. The gate sets it to the time of the next probe, and the check of
+	// a paused or disabled endpoint farther ahead.
 	now := r.Now() // not r.now: the reads may have taken most of the invocation
 	if left := r.record.AttendAt.Sub(now); left > 0 && left <= admission.AttendAfter {
 		return step{decision: decideHeld, next: r.record}, nil

@@ -22,7 +22,7 @@ type job struct {
 
 // ended returns what became of the task, for the gate.
 func (j *job) ended() admit.Ended {
-	return admit.Ended{Task: j.Task, Verdict: j.verdict, Delivery: j.Delivery, Result: j.result, Failed: j.err != nil}
+	return admit.Ended{Task: j.Task, Verdict: j.verdict, Delivery: j.Delivery, Result: j.result, Again: j.err != nil}
 }
 
 // run calls f for the job, which ends with the result and the error.

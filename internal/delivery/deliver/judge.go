@@ -12,10 +12,10 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// judge judges the jobs of one endpoint. decided already know their step; due must ask the gate.
+// judge judges the jobs of one endpoint: those that are due ask the gate, the others know their step.
 // If several tasks of the batch are for one attempt, one of them decides, and the others fail
 // and come again.
-func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) (decided, due []*job) {
+func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) (due, ungated []*job) {
 	var taken []attemptKey
 	for _, j := range jobs {
 		if j.step, j.err = stepOf(j, snapshot, now); j.err != nil {
@@ -36,9 +36,9 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 			d.logDropped(ctx, j.Task, j.step.Reason)
 		case settlement.Resume, settlement.Send, settlement.Settle, settlement.Await, settlement.Join:
 		}
-		decided = append(decided, j)
+		ungated = append(ungated, j)
 	}
-	return decided, due
+	return due, ungated
 }
 
 // stepOf finds the job's records and returns the next step.
@@ -48,17 +48,17 @@ func stepOf(j *job, snapshot *Snapshot, now time.Time) (settlement.Step, error) 
 		return settlement.Step{}, fmt.Errorf("find delivery %s: %w", j.Task.Delivery, err)
 	}
 	if !ok {
-		j.Endpoint = snapshot.Endpoints[j.Task.Delivery.Endpoint] // takes over the slot that the task may hold
+		j.Endpoint = snapshot.Endpoints[j.Task.Delivery.Endpoint] // so that Return hands over the slot that the task may hold
 		return settlement.Step{Do: settlement.Drop, Reason: "the event is gone, or no replay is recorded"}, nil
 	}
 	j.subject = found
-	j.order(snapshot)
+	j.takeTurn(snapshot)
 	return settlement.Judge(&j.subject, now), nil
 }
 
-// order finds the place of a delivery with a number. What a build that knows no order left out of the
-// record, the event has.
-func (j *job) order(snapshot *Snapshot) {
+// takeTurn finds the place of a delivery with a number, whose age counts from its turn. What a build that
+// knows no order left out of the record, the event has.
+func (j *job) takeTurn(snapshot *Snapshot) {
 	if j.Event.Numbers[j.Delivery.ID.Endpoint] == 0 {
 		return
 	}

@@ -13,14 +13,13 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// process takes the tasks of one endpoint down the way: those that are decided, and those that ask
-// the gate. Groups ask one after the other, because groups that ask at the same time would compete
+// process takes the tasks of one endpoint down the way: those that ask the gate, and the others. Groups ask one after the other, because groups that ask at the same time would compete
 // for the endpoint's limits.
 func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) {
-	decided, due := d.judge(ctx, jobs, snapshot, now)
+	due, ungated := d.judge(ctx, jobs, snapshot, now)
 	var others sync.WaitGroup
 	defer others.Wait()
-	others.Go(func() { d.processDecided(ctx, decided) })
+	others.Go(func() { d.processUngated(ctx, ungated) })
 	var groups []*group
 	for _, members := range groupsOf(due) {
 		g, err := d.ask(ctx, members, snapshot)
@@ -36,8 +35,8 @@ func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot
 	})
 }
 
-// processDecided takes the steps of tasks that need not ask, and gives back what they hold.
-func (d *Deliverer) processDecided(ctx context.Context, jobs []*job) {
+// processUngated takes the steps of tasks that need not ask, and gives back what they hold.
+func (d *Deliverer) processUngated(ctx context.Context, jobs []*job) {
 	parallel.Each(len(jobs), len(jobs), func(i int) error {
 		jobs[i].run(func() (admission.Result, error) { return d.take(ctx, jobs[i]) })
 		return nil // each job holds its own error
@@ -84,6 +83,7 @@ func stepAfter(s *subject, v admission.Verdict, now time.Time) (settlement.Step,
 	case admission.Cancel:
 		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
 	case admission.Move:
+		// A rate slot stays reserved until it is used, a claim stays, and the mark of a probe is new each time.
 		task := settlement.SameTask(s.Task)
 		task.Reserved, task.Slot, task.Probe = s.Task.Reserved || v.Reserved, s.Task.Slot, v.Probe
 		return settlement.Step{Do: settlement.Send, Sending: &settlement.Sending{Task: task, Queue: v.Queue, At: v.Until}}, nil

@@ -53,7 +53,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 	}
 	var (
 		plan     = decision.On(about, about.Delivery)
-		followed *settlement.Plan // up, before a write whose response may be lost; nil: none
+		followed *settlement.Plan // whose follow-up came before its write; nil: none
 		fault    error            // of that follow-up
 	)
 	err := repeat(ctx, s.Wait, tries, func() error {
@@ -70,7 +70,7 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		newest, err := s.save(ctx, plan)
 		switch {
 		case err == nil:
-			plan = plan.Saved()
+			plan = plan.Saved() // what is left is to follow up
 		case newest != nil:
 			plan = decision.On(about, newest)
 		}

@@ -23,6 +23,7 @@ func (a *asking) coalesces(Due) (Verdict, bool) {
 // for the end of an attempt: that is cheaper than parking each delivery, and the next window collects
 // what waited.
 //
+// The first task is the one with a rate slot, if any; the lease that it gets makes it the leader of the request.
 // When the group waits for a rate slot, only the first task carries the reserved slot. So one
 // request uses it, whichever tasks come back together.
 func (a *asking) decideGroup() []Verdict {
@@ -32,7 +33,7 @@ func (a *asking) decideGroup() []Verdict {
 	}
 	leader := max(0, slices.IndexFunc(a.query.Due, func(d Due) bool { return d.Reserved })) // the first task with a rate slot, if any
 	due := a.query.Due[leader]
-	if (rate > 0 && !due.Reserved || a.needed > 0) && !a.has(LimitsPart) {
+	if (rate > 0 && !due.Reserved || a.most > 0) && !a.has(LimitsPart) {
 		return a.all(Verdict{})
 	}
 	if rate > 0 && !due.Reserved && !a.runs(due) {
@@ -47,7 +48,7 @@ func (a *asking) decideGroup() []Verdict {
 		}
 	}
 	all := a.all(Verdict{Decision: Admit})
-	if a.needed == 0 {
+	if a.most == 0 {
 		return all
 	}
 	again := later(window.Soon(a.now))

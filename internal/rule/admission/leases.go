@@ -16,7 +16,7 @@ import (
 // than that, after the visibility timeout of six minutes, so each asks for a slot anew.
 const LeaseFor = 2 * time.Minute
 
-// Lease is an in-flight slot that a task holds.
+// Lease is an in-flight slot or a share that a task holds. The lease of a probe stands in the circuit.
 type Lease struct {
 	Nonce string    // of the task
 	Until time.Time // the end of the lease, in milliseconds

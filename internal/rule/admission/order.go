@@ -9,7 +9,7 @@ import (
 )
 
 // After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others
-// through slots ([Limits.Order]), or in waves at a fast or coalescing endpoint ([FewestFirst]). Each
+// through slots ([Limits.Order]), or in waves ([FewestFirst]) if the endpoint coalesces, or as soon as it is fast again. Each
 // time those with the fewest attempts go first, so that deliveries that always fail neither hold up
 // the others nor open the circuit again. At an endpoint with slots, new deliveries and due retries
 // wait behind them: see behindOthers.

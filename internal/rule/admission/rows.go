@@ -46,13 +46,14 @@ func (a *asking) openAndThrottled(Due) (Verdict, bool) {
 func (a *asking) probes(due Due) (Verdict, bool) {
 	holder := due.Holder()
 	probed, ok := a.before.Probe(holder, a.now)
-	if !ok || a.probed || !a.notClosed() || !due.Probe && a.before.HasParked() && a.before.Holder != holder {
+	mayProbe := due.Probe || !a.before.HasParked() || a.before.Holder == holder
+	if !ok || a.probed || !a.notClosed() || !mayProbe {
 		return Verdict{}, false
 	}
 	a.probed = true
 	v := Verdict{Decision: Admit}
 	switch {
-	case a.needed > 0 && !a.query.Queue.Single() && !a.endpoint.Coalesce.On():
+	case a.most > 0 && !a.query.Queue.Single() && !a.endpoint.Coalesce.On():
 		v = a.toSlot(due)
 	case !a.hasShare(due):
 		v = Verdict{Decision: Move, Queue: hook.QueueOverflow}
@@ -75,7 +76,7 @@ func (a *asking) throttled(Due) (Verdict, bool) {
 }
 
 func (a *asking) behindOthers(due Due) (Verdict, bool) {
-	return park(hook.ReasonInFlight), a.needed > 0 && a.before.Backlog() && !due.Slot && !due.Reserved
+	return park(hook.ReasonInFlight), a.most > 0 && a.before.Backlog() && !due.Slot && !due.Reserved
 }
 
 // elsewhere moves the task to the queue slot, if the tenant has a share there, and else to the
@@ -83,7 +84,7 @@ func (a *asking) behindOthers(due Due) (Verdict, bool) {
 // tasks of a tenant than it has shares, and a tenant with thousands of tasks delays no other
 // tenant there.
 func (a *asking) elsewhere(due Due) (Verdict, bool) {
-	if a.needed == 0 || a.query.Queue.Single() {
+	if a.most == 0 || a.query.Queue.Single() {
 		return Verdict{}, false
 	}
 	return a.toSlot(due), true
@@ -135,7 +136,7 @@ func (a *asking) inFlight(due Due) (Verdict, bool) {
 }
 
 func (a *asking) needsSlot(due Due) bool {
-	return a.query.Queue.Single() && (due.Slot || a.needed > 0)
+	return a.query.Queue.Single() && (due.Slot || a.most > 0)
 }
 
 // shed parks first attempts that the circuit does not admit. The deliveries of an endpoint with

@@ -75,7 +75,7 @@ func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
 	if r.SpeedAtNow(now) == Fast {
 		return most
 	}
-	allowed := r.FirstSlots()
+	allowed := r.InitialSlots()
 	if l.Slots > 0 && l.ScoreAt.Equal(r.SpeedAt) {
 		allowed = l.Slots
 	}
@@ -85,9 +85,9 @@ func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
 	return min(most, allowed)
 }
 
-// FirstSlots returns the number of slots before the first answer in the speed class: one if the
+// InitialSlots returns the number of slots before the first answer in the speed class: one if the
 // class began with an outage.
-func (r *Record) FirstSlots() int {
+func (r *Record) InitialSlots() int {
 	if !r.ClosedAt.IsZero() && !r.ClosedAt.Before(r.SpeedAt) {
 		return 1
 	}

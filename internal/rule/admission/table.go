@@ -47,7 +47,7 @@ func Conditions() []string {
 func Ask(q *Query, now time.Time) Admission {
 	a := asking{query: q, before: q.Record, now: now, Admission: Admission{Next: q.State, endpoint: q.Endpoint}}
 	if q.Endpoint != nil {
-		a.needed = q.Record.MostSlots(q.Endpoint, now)
+		a.most = q.Record.MostSlots(q.Endpoint, now)
 	}
 	rows := rules()
 	for _, due := range q.Due {
@@ -73,14 +73,14 @@ type asking struct {
 	query  *Query
 	before Record
 	now    time.Time
-	needed int       // the highest number of in-flight slots; 0: an attempt needs none
+	most   int       // the highest number of in-flight slots; 0: an attempt needs none
 	probed bool      // a task is the probe
 	group  []Verdict // of a coalescing endpoint; nil: not decided yet
 }
 
-// finish plans a check for what is parked, and names the shares to give back: those of all tasks
-// in the queue slot, except tasks that are moved, which have none unless they wait for a rate slot,
-// and busy ones, because a copy of the task may be using the share.
+// finish plans a check for what is parked, and names the shares to give back: of the tasks in the queue
+// slot, those that have one. A busy task keeps its share, because a copy may be using it. A moved task has
+// none, unless it waits for a rate slot.
 func (a *asking) finish() {
 	if a.Next.Record.Circuit != a.before.Circuit {
 		a.Next.Record = a.Next.Record.planCheck(a.now)

@@ -18,7 +18,7 @@ func (d Decision) applyAttempt(s *Subject, current *hook.Delivery) (*hook.Delive
 	next.UpdatedAt, next.NextAttemptAt = d.at, time.Time{}
 	next.Last = o.Short()
 	next.State, next.Reason = hook.StateDead, hook.ReasonNone
-	switch resultOf(s.Endpoint, &o) {
+	switch meaningOf(s.Endpoint, &o) {
 	case hook.ResultDelivered:
 		next.State = hook.StateDelivered
 	case hook.ResultRejected:
@@ -60,9 +60,9 @@ func reasonOf(c hook.Class) hook.Reason {
 	return hook.ReasonRejected
 }
 
-// resultOf returns what the outcome means for a delivery. If a request with several events is
+// meaningOf returns what the outcome means for a delivery. If a request with several events is
 // rejected, the cause may be another event, so the delivery is tried again alone.
-func resultOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
+func meaningOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
 	result := e.ResultOf(o)
 	if o.Batch.Several() && result == hook.ResultRejected && o.Class != hook.ClassGone {
 		return hook.ResultTransient

@@ -95,7 +95,8 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	parked := own && next.State == hook.StateParked && current.State == hook.StateParked && next.Attempts == current.Attempts
 	decided := recorded || current.State.Settled() || parked
 	switch {
-	// If the delivery was parked after the task was made, the task must not decide: a copy of it may
+	// Nothing came between, which is usual; a parked delivery whose task was sent by the breaker or with
+	// a slot is such a one. If the delivery was parked after the task was made, the task must not decide: a copy of it may
 	// have parked the delivery, and that process may have deleted the message. This happens only
 	// after a conflict, because Judge drops such a task.
 	case !decided && s.Task.Parks >= current.Parks:

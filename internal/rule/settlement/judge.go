@@ -81,6 +81,7 @@ func Judge(s *Subject, now time.Time) Step {
 		return Step{Do: Join}
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
 		return Step{Do: Send, Sending: new(wait(s))}
+	// Its turn has not come, and its retention ends (see above); or it is older than max_age.
 	case turn == order.Later || s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
 		return Step{Do: Settle, Decision: Expired(now)}
 	}
