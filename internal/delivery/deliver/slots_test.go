@@ -11,7 +11,9 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/proof/world"
 )
 
 // A second after a batch begins, some of its attempts are still in flight. They count as late, and
@@ -139,6 +141,46 @@ func TestProcessBatch_SlowSecretsAreNotLate(t *testing.T) {
 			t.Errorf("%d late attempts are counted, and the endpoint is %s, %v; want none and fast", limits.Late, got, err)
 		}
 	})
+}
+
+// The queue overflow lags more than a claim lasts, and the slot is claimed anew. The task of the first claim
+// makes the attempt: if it left it to the second one, that would find a third claim.
+func TestSlots_AClaimExpiresBeforeItsTaskArrives(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.Answer = world.Always(200)
+	id, _ := w.parkedMessage()
+	e, err := w.Store.Endpoint(t.Context(), "acme", id.Endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.MaxInFlight = 1
+	if err := w.Store.UpdateEndpoint(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	d := w.Deliverer()
+	claim := func() memory.Message {
+		if n, err := gateOf(d).Fill(t.Context(), e, w.Circuit(e)); n != 1 || err != nil {
+			t.Fatalf("Fill() = %d, %v; want a claim", n, err)
+		}
+		return w.Queue.Receive(hook.QueueOverflow, 1)[0]
+	}
+	first := claim()
+	w.Clock.Pass(admission.LeaseFor)
+	second := claim()
+	process := func(m memory.Message) []string {
+		return d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: m.Body, Queue: hook.QueueOverflow}})
+	}
+	if failed := process(first); failed != nil || len(w.Posts) != 1 || w.Delivery(id).State != hook.StateDelivered {
+		t.Errorf("the first task: %v after %d POSTs, and the delivery is %s; want it delivered", failed, len(w.Posts), w.Delivery(id).State)
+	}
+	if failed := process(second); failed != nil || len(w.Posts) != 1 {
+		t.Errorf("the second task: %v after %d POSTs; want it dropped", failed, len(w.Posts))
+	}
+	if limits, err := w.Store.Limits(t.Context(), e.ID); err != nil || limits.InFlight(w.Clock.Now()) != 0 {
+		t.Errorf("%d slots in use, %v; want none", limits.InFlight(w.Clock.Now()), err)
+	}
 }
 
 // The last slot is given back after the gate's decision and before the delivery is parked. The

@@ -108,13 +108,14 @@ const (
 	Full                     // no slot is free
 )
 
-// Start begins the lease of a task, or takes over the lease that the sender of the task
-// claimed, if the endpoint has fewer than most leases. Another lease of the same delivery means
-// that another process may be making the attempt: the task is busy until that lease ends.
+// Start begins the lease of a task, or takes over a claim of the delivery, if the endpoint has fewer
+// than most leases. The claim may be that of a later task: while the queue lags, a claim expires before its
+// task arrives, and the slot is claimed anew. Any other lease of the delivery means that another process
+// may be making the attempt: the task is busy until that lease ends.
 func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {
 	live := l.Live(now)
 	current, leased := live.Leases[own.Key]
-	claimed := leased && current.Nonce == own.Nonce && current.Run == ""
+	claimed := leased && current.Run == ""
 	switch {
 	case leased && current.same(own.Lease):
 		return l, Running

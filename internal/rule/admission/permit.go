@@ -29,7 +29,7 @@ func (a *asking) own(due Due) Held {
 	return Held{Key: LeaseKey(due.Delivery), Lease: Lease{Nonce: due.Nonce, Until: LeaseEnd(a.now), Run: a.Next.Run}}
 }
 
-// lease leases a slot to the task, or takes over the lease that the sender of the task claimed.
+// lease leases a slot to the task, or takes over a claim of its delivery.
 func (a *asking) lease(due Due) Verdict {
 	if !a.has(LimitsPart) {
 		return Verdict{}

@@ -39,7 +39,8 @@ func TestLimits_Start(t *testing.T) {
 		{name: "no slot is left", before: limitsOf(held("a", "n", "r", time.Minute), held("b", "n", "r", time.Minute)), want: admission.Full},
 		{name: "an ended lease is a free slot", before: limitsOf(held("a", "n", "r", 0), held("b", "n", "r", time.Minute)), want: admission.Started},
 		{name: "the sender claimed the slot", before: limitsOf(held("own", "nonce", "", time.Minute), held("b", "n", "r", time.Minute)), want: admission.Started},
-		{name: "the sender claimed it for another task", before: limitsOf(held("own", "other", "", time.Minute)), want: admission.Taken},
+		{name: "the slot is claimed for a later task", before: limitsOf(held("own", "other", "", time.Minute)), want: admission.Started},
+		{name: "another task runs", before: limitsOf(held("own", "other", "run", time.Minute)), want: admission.Taken},
 		{name: "a copy of the task runs", before: limitsOf(held("own", "nonce", "copy", time.Minute)), want: admission.Taken},
 		{name: "the answer to the write was lost", before: limitsOf(own), want: admission.Running},
 	}
