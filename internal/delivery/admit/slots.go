@@ -81,11 +81,9 @@ func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 // heldBy returns the lease of a task that has ended. A moved task keeps its claim.
 func heldBy(t hook.Task, v admission.Verdict) admission.Held {
 	switch {
-	case v.Decision == admission.Move:
-		return admission.Held{}
 	case v.Lease.Key != "":
 		return v.Lease
-	case t.Slot: // its sender claimed it, and it did not start: for one, the circuit opened in the meantime
+	case t.Slot && v.Decision != admission.Move: // its sender claimed it, and it did not start: for one, the circuit opened in the meantime
 		return admission.Held{Key: admission.LeaseKey(t.Delivery.DeliveryID), Lease: admission.Lease{Nonce: t.Nonce}}
 	}
 	return admission.Held{}

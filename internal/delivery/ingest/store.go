@@ -133,8 +133,9 @@ func (a *Acceptor) sendTasks(ctx context.Context, known *listing, posts []post, 
 		}
 	}
 	sendings = append(sendings, a.due(ctx, behind, arrival{queue: hook.QueueLive, at: earliest}, duplicates)...)
-	// There are few arrivals, because all tasks of a window share one.
-	for _, together := range parallel.Groups(sendings, func(s sending) arrival { return s.to }) {
+	// There are few arrivals, because all tasks of a window share one. Equal times have one form as a key.
+	arrives := func(s sending) arrival { return arrival{s.to.queue, s.to.at.Round(0).UTC()} }
+	for _, together := range parallel.Groups(sendings, arrives) {
 		to, tasks := together[0].to, make([]hook.Task, len(together))
 		for i, s := range together {
 			tasks[i] = s.task
