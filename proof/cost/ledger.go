@@ -26,7 +26,7 @@ type Ledger struct {
 	sent   func(Message)
 
 	mu       sync.Mutex
-	items    map[string]Item
+	items    map[string]Footprint // what is in the table
 	usage    Usage
 	requests map[string]float64 // by operation and kind of item, such as "PutItem event"
 	units    map[string]float64 // write units by kind of item, and read units by operation
@@ -47,7 +47,7 @@ type Message struct {
 
 // NewLedger returns the ledger of the table. The ledger calls sent with every message.
 func NewLedger(schema table.Schema, peek Peek, sent func(Message)) *Ledger {
-	l := &Ledger{schema: schema, peek: peek, sent: sent, items: make(map[string]Item)}
+	l := &Ledger{schema: schema, peek: peek, sent: sent, items: make(map[string]Footprint)}
 	l.Reset()
 	return l
 }

@@ -146,20 +146,20 @@ func (l *Ledger) transact(ctx context.Context, op string, cancelled bool, in *dy
 	}
 }
 
-// apply counts a write, and remembers the item unless the write was refused. times is the factor of a
-// transaction, or 1.
+// apply counts a write, and remembers the footprint of the item unless the write was refused. times is the
+// factor of a transaction, or 1.
 func (l *Ledger) apply(c change, refused bool, times float64) {
 	id, kind := l.identity(c.key), l.kind(c.key)
-	before := l.items[id]
+	before, after := l.items[id], FootprintOf(l.schema, c.after)
 	units := RefusedUnits(before) * times
 	if !refused {
-		units = WriteUnits(l.schema, before, c.after) * times
-		l.items[id] = c.after
-		all, outside := Stored(l.schema, c.after)
-		allBefore, outsideBefore := Stored(l.schema, before)
+		units = WriteUnits(before, after) * times
+		l.items[id] = after
+		all, outside := after.Stored()
+		allBefore, outsideBefore := before.Stored()
 		l.usage[StoredByte] += float64(all - allBefore)
 		l.usage[BackedByte] += float64(outside - outsideBefore)
-		l.sizes[kind] = max(l.sizes[kind], table.ItemSize(c.after))
+		l.sizes[kind] = max(l.sizes[kind], after.bytes)
 	}
 	l.units["write "+kind] += units
 	l.usage[WriteUnit] += units

@@ -55,11 +55,8 @@ func TestWriteUnits(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := cost.WriteUnits(paid, tt.before, tt.after); got != tt.want {
+			if got := cost.WriteUnits(cost.FootprintOf(paid, tt.before), cost.FootprintOf(paid, tt.after)); got != tt.want {
 				t.Errorf("WriteUnits() = %g; want %g", got, tt.want)
-			}
-			if got := cost.TransactUnits(paid, tt.before, tt.after); got != 2*tt.want {
-				t.Errorf("TransactUnits() = %g; want %g", got, 2*tt.want)
 			}
 		})
 	}
@@ -124,10 +121,10 @@ func TestStored(t *testing.T) {
 
 	paid := table.Schema{Hash: "pk", Sort: "sk", Indexes: []table.Index{{Hash: "h", Sort: "r"}, {Hash: "h2", Sort: "sk"}}}
 	item := cost.Item{"pk": text("p"), "sk": text("s"), "h": text("h"), "r": text("r"), "data": text("0123456789")}
-	if all, alone := cost.Stored(paid, item); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
+	if all, alone := cost.FootprintOf(paid, item).Stored(); alone != 3+3+2+2+14+100 || all != alone+3+3+2+2+100 {
 		t.Errorf("Stored() = %d, %d in the table; want 234, 124", all, alone)
 	}
-	if all, alone := cost.Stored(paid, nil); all != 0 || alone != 0 {
+	if all, alone := cost.FootprintOf(paid, nil).Stored(); all != 0 || alone != 0 {
 		t.Errorf("Stored(nothing) = %d, %d; want nothing", all, alone)
 	}
 }
