@@ -142,30 +142,38 @@ func Heap(times int, build func() any) int {
 	return (int(after.HeapAlloc) - int(before.HeapAlloc)) / times //nolint:gosec // no heap is near 2^63 bytes
 }
 
-// Benchmark reports the greatest ratio of the time for a hostile payload to that for the usual one of
-// its size: each the shortest of some rounds, in turns, so that a disturbance meets both.
-func Benchmark(b *testing.B, size int, do func(payload []byte)) {
-	b.Helper()
-
-	shortest := func(old time.Duration, payload []byte) time.Duration {
+// Ratio returns the ratio of two times: each the shortest of some rounds, in turns, so that a
+// disturbance meets both.
+func Ratio(one, other func()) float64 {
+	shortest := func(old time.Duration, do func()) time.Duration {
 		runtime.GC()
 		start := time.Now() //nolint:forbidigo // measures
-		do(payload)
+		do()
 		took := time.Since(start) //nolint:forbidigo // as above
 		if old == 0 {
 			return took
 		}
 		return min(old, took)
 	}
+	var a, b time.Duration
+	for range 5 {
+		a, b = shortest(a, one), shortest(b, other)
+	}
+	return float64(a) / float64(b)
+}
+
+// Benchmark reports the greatest ratio of the time for a hostile payload to that for the usual one of
+// its size.
+func Benchmark(b *testing.B, size int, do func(payload []byte)) {
+	b.Helper()
+
 	worst, name := 0.0, ""
 	for b.Loop() {
 		worst = 0
 		for _, row := range Hostile(size) {
-			var usual, hostile time.Duration
-			for range 5 {
-				usual, hostile = shortest(usual, Usual(len(row.Text))), shortest(hostile, row.Text)
-			}
-			if ratio := float64(hostile) / float64(usual); ratio > worst {
+			usual := Usual(len(row.Text))
+			ratio := Ratio(func() { do(row.Text) }, func() { do(usual) })
+			if ratio > worst {
 				worst, name = ratio, row.Name
 			}
 		}
