@@ -52,6 +52,10 @@ pictures/dashboard: need/go need/node need/python local ## Draw the dashboard wi
 bench: need/go ## Measure the CPU time of the path, cold starts and packages; writes docs/performance.md
 	@go run ./localstack/cmd/bench
 
+.PHONY: bench/hostile
+bench/hostile: need/go ## Measure the time of hostile bodies, as ratios to valid bodies of their size; fails past five times
+	@go test -run '^$$' -bench HostileBodies -benchtime 1x ./internal/httpapi
+
 .PHONY: bench/peers
 bench/peers: need/go ## Measure Outpost and Svix beside Surehook (PEER_OUTPOST=folder PEER_SVIX=file); keeps the chapter for make bench
 	@go run ./localstack/cmd/bench peers

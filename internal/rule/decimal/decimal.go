@@ -24,21 +24,29 @@ type Decimal struct {
 // Parse returns the number in the text, a number of JSON. ok is false past the bounds.
 func Parse(text string) (d Decimal, ok bool) {
 	text, negative := strings.CutPrefix(text, "-")
-	exponent := 0
-	if at := strings.IndexAny(text, "eE"); at >= 0 {
-		var err error
-		written := text[at+1:]
-		exponent, err = strconv.Atoi(written)
-		if err != nil || len(written) > MaxDigits || max(exponent, -exponent) > MaxExponent {
-			return Decimal{}, false
-		}
-		text = text[:at]
+	end := 0
+	for end < len(text) && end <= MaxDigits && '0' <= text[end] && text[end] <= '9' {
+		end++
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	if len(whole)+len(fraction) > MaxDigits {
+	digits, exponent, fraction := text[:end], 0, ""
+	if end < len(text) { // few numbers have more, and hostile payloads have many numbers
+		mantissa, written, scaled := strings.Cut(text, "e")
+		if !scaled {
+			mantissa, written, scaled = strings.Cut(text, "E")
+		}
+		if scaled {
+			var err error
+			exponent, err = strconv.Atoi(written)
+			if err != nil || len(written) > MaxDigits || max(exponent, -exponent) > MaxExponent {
+				return Decimal{}, false
+			}
+		}
+		digits, fraction, _ = strings.Cut(mantissa, ".")
+	}
+	if len(digits)+len(fraction) > MaxDigits {
 		return Decimal{}, false
 	}
-	digits := strings.TrimLeft(whole+fraction, "0")
+	digits = strings.TrimLeft(digits+fraction, "0")
 	if digits == "" {
 		return Decimal{}, true
 	}
@@ -51,8 +59,11 @@ func Parse(text string) (d Decimal, ok bool) {
 
 // Compare returns -1, 0 or 1 for a number that is less than, equal to or greater than the other.
 func (d Decimal) Compare(other Decimal) int {
-	if d.sign != other.sign {
+	switch {
+	case d.sign != other.sign:
 		return cmp.Compare(d.sign, other.sign)
+	case d.exponent != other.exponent:
+		return d.sign * cmp.Compare(d.exponent, other.exponent)
 	}
-	return d.sign * cmp.Or(cmp.Compare(d.exponent, other.exponent), strings.Compare(d.digits, other.digits))
+	return d.sign * strings.Compare(d.digits, other.digits)
 }

@@ -2,6 +2,7 @@ package decimal_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"strings"
 	"testing"
@@ -83,13 +84,16 @@ func FuzzCompare(f *testing.F) {
 	})
 }
 
-// BenchmarkCompare parses and compares the longest numbers.
+// BenchmarkCompare parses and compares a short number, which a hostile payload has many of, and the longest.
 func BenchmarkCompare(b *testing.B) {
-	operand, _ := decimal.Parse(strings.Repeat("9", 40))
-	value := strings.Repeat("9", 40)
-	for b.Loop() {
-		if d, ok := decimal.Parse(value); !ok || d.Compare(operand) != 0 {
-			b.Fatal("not equal")
-		}
+	for _, value := range []string{"1", strings.Repeat("9", 40)} {
+		operand, _ := decimal.Parse(value)
+		b.Run(fmt.Sprintf("%d digits", len(value)), func(b *testing.B) {
+			for b.Loop() {
+				if d, ok := decimal.Parse(value); !ok || d.Compare(operand) != 0 {
+					b.Fatal("not equal")
+				}
+			}
+		})
 	}
 }
