@@ -25,33 +25,23 @@ type alarm struct {
 	metric  awscloudwatch.IMetric
 	limit   float64
 	below   bool // the alarm goes off below the limit instead
-	// periods is the number of periods that decide; 0 means 1.
+	// periods is the number of periods that must be beyond the limit; 0 means 1.
 	periods int
-	// beyond is the number of those periods that must be beyond the limit; 0 means all.
-	beyond int
+	// lasting lets two of three periods decide. A single throttle, an error during a deployment, or a
+	// schedule that fires before it has its permission pages nobody; an outage pages within ten minutes.
+	lasting bool
 	// alive marks a metric that has data in every healthy period, so missing data is the failure;
 	// a new alarm may go off before the first data. For all other metrics, missing data means
 	// that there were no failures, or too few deliveries for a rate.
 	alive bool
 }
 
-// lasting returns the alarm with two of three periods that must be beyond the limit. A single
-// throttle, an error during a deployment, or a schedule that fires before it has its permission
-// pages nobody; an outage pages within ten minutes.
-func (a alarm) lasting() alarm {
-	a.periods, a.beyond = 3, 2
-	return a
-}
-
 func newAlarms(p plan) []awscloudwatch.Alarm {
-	all := deliveryAlarms(p)
-	all = append(all, functionAlarms(p)...)
-	all = append(all, tableAlarms(p)...)
-	all = append(all, scheduleAlarms(p)...)
-	all = append(all, chainAlarms(p)...)
-	all = append(all, refusalAlarms(p)...)
 	var made []awscloudwatch.Alarm
-	for _, a := range all {
+	for _, a := range slices.Concat(
+		deliveryAlarms(p), senderAlarms(p), sourceAlarms(p), pendingAlarms(p), calculatedAlarms(p),
+		functionAlarms(p), tableAlarms(p), scheduleAlarms(p), chainAlarms(p), refusalAlarms(p),
+	) {
 		made = append(made, newAlarm(p, a))
 	}
 	return made
@@ -66,9 +56,9 @@ func newAlarm(p plan, a alarm) awscloudwatch.Alarm {
 		missing = awscloudwatch.TreatMissingData_BREACHING
 	}
 	periods := max(a.periods, 1)
-	beyond := a.beyond
-	if beyond == 0 {
-		beyond = periods
+	beyond := periods
+	if a.lasting {
+		periods, beyond = 3, 2
 	}
 	made := awscloudwatch.NewAlarm(p.Construct, jsii.String("Alarm"+a.id), &awscloudwatch.AlarmProps{
 		AlarmName:          jsii.String(p.Prefix + "-" + a.name),
@@ -91,7 +81,7 @@ func newAlarm(p plan, a alarm) awscloudwatch.Alarm {
 // deliveryAlarms returns the alarms with an effect for customers.
 func deliveryAlarms(p plan) []alarm {
 	limits := p.Environment.Thresholds
-	all := []alarm{
+	return []alarm{
 		{
 			id: "DeadLetters", name: "dead-letters", section: "dead-letters-growing",
 			means:  "Too many deliveries died in the last hour. First find the endpoints and the reasons: run the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters/analysis. A fault at one endpoint is its owner's; faults at many endpoints at once point to our network or code.",
@@ -121,16 +111,16 @@ func deliveryAlarms(p plan) []alarm {
 			// values.
 			metric: p.own(names.MetricOpenCircuits, "SampleCount", metricPeriod), limit: 1, below: true, periods: 3, alive: true,
 		},
-		alarm{
+		{
 			id: "ApiErrors", name: "api-errors", section: "ingest-errors",
 			means:  "The API answers with 5xx. Events may not be accepted, and their senders must post them again. First check the errors and throttles of ingest and authorize, then find the failing routes with the query refused-or-slow-requests.",
-			metric: p.API.HTTP.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors),
-		}.lasting(),
-		alarm{
+			metric: p.API.HTTP.MetricServerError(options("Sum", metricPeriod)), limit: float64(limits.IngestErrors), lasting: true,
+		},
+		{
 			id: "NotificationsFailed", name: "notifications-failed", section: "notifications-failed",
 			means:  "Notifications about endpoints and dead deliveries fail, and a failed notification of a delivery is lost. Deliveries go on. First run the query errors for notification.failed, then check the permissions on the topic and the table.",
-			metric: p.own(names.MetricUnnotified, "Sum", metricPeriod), limit: 0,
-		}.lasting(),
+			metric: p.own(names.MetricUnnotified, "Sum", metricPeriod), limit: 0, lasting: true,
+		},
 		{
 			id: "SettingsIgnored", name: "settings-ignored", section: "settings-ignored",
 			means:  "A function started without a setting that is wrong, such as the sign-in of people. Everything else works. First find the setting in the lines function.settings_ignored of the logs of ingest, manage and authorize, then correct it and deploy.",
@@ -141,28 +131,31 @@ func deliveryAlarms(p plan) []alarm {
 			means:  "The sweeper saved deliveries: their tasks were lost, and the deliveries have new tasks. No delivery is lost, but a fault loses tasks. First find the deliveries in the lines delivery.swept of the log of breaker, then run the query why-not-delivered for one of them.",
 			metric: p.own(names.MetricSwept, "Sum", metricPeriod), limit: 0,
 		},
+		{
+			id: "StreamLate", name: "stream-late", section: "stream-late",
+			means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First run the query errors for deliveries.recorded in the log of breaker.",
+			metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()), lasting: true,
+		},
 	}
-	all = append(all, alarm{
-		id: "StreamLate", name: "stream-late", section: "stream-late",
-		means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First run the query errors for deliveries.recorded in the log of breaker.",
-		metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()),
-	}.lasting())
-	all = append(all, senderAlarms(p)...)
-	all = append(all, sourceAlarms(p)...)
-	all = append(all, pendingAlarms(p)...)
-	if !p.emulated() {
-		all = append(all, alarm{
+}
+
+// calculatedAlarms returns the alarms whose metrics are calculated, which no emulator supports.
+func calculatedAlarms(p plan) []alarm {
+	if p.emulated() {
+		return nil
+	}
+	return []alarm{
+		{
 			id: "StreamStopped", name: "stream-stopped", section: "stream-late",
 			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
 			metric: p.unread(), periods: 2,
-		})
-		all = append(all, alarm{
+		},
+		{
 			id: "SuccessRate", name: "success-rate", section: "success-rate",
 			means:  "Too many of the deliveries settled in the last hour died. First find the growing outcomes on the dashboard: timeout, dns and connect at many endpoints at once point to our network, refused and gone to single endpoints.",
-			metric: p.successRate(minSettled), limit: limits.SuccessRate, below: true,
-		})
+			metric: p.successRate(minSettled), limit: p.Environment.Thresholds.SuccessRate, below: true,
+		},
 	}
-	return all
 }
 
 // senderAlarms returns the alarms about senders in other places. An environment without
@@ -173,16 +166,16 @@ func senderAlarms(p plan) []alarm {
 	}
 	const first = " First find the region in the log of deliver, then look at the errors, throttles and concurrency of the function sender in this region."
 	return []alarm{
-		alarm{
+		{
 			id: "SenderFallbacks", name: "sender-fallbacks", section: "sender-failing",
 			means:  "Senders of other regions do not run, and the own region makes their attempts. Nothing is late or lost, but receivers see the own region." + first,
-			metric: p.own(names.MetricFallbacks, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors),
-		}.lasting(),
-		alarm{
+			metric: p.own(names.MetricFallbacks, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
+		},
+		{
 			id: "SenderAnswersLost", name: "sender-answers-lost", section: "sender-failing",
 			means:  "Senders do not report the outcome of attempts. The attempts count as failures of their endpoints, and receivers may get duplicates." + first,
-			metric: p.own(names.MetricAnswersLost, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors),
-		}.lasting(),
+			metric: p.own(names.MetricAnswersLost, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
+		},
 	}
 }
 
@@ -248,12 +241,12 @@ func functionAlarms(p plan) []alarm {
 		all = append(all, alarm{
 			id: "Function" + f.id + "Errors", name: f.name + "-errors", section: "function-errors",
 			means:  "Invocations of the function " + f.name + " fail. SQS redelivers messages and callers get 5xx, so nothing is lost yet. First run the query errors. If the errors began with a deployment, roll back.",
-			metric: f.resource.MetricErrors(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
-		}.lasting(), alarm{
+			metric: f.resource.MetricErrors(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
+		}, alarm{
 			id: "Function" + f.id + "Throttles", name: f.name + "-throttles", section: "function-throttles",
 			means:  "Lambda throttles the function " + f.name + ". First compare the concurrency of all functions with the account's limit. Lower the queue concurrency of the largest consumer, or have the limit raised.",
-			metric: f.resource.MetricThrottles(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors),
-		}.lasting())
+			metric: f.resource.MetricThrottles(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
+		})
 	}
 	return all
 }
@@ -272,8 +265,8 @@ func tableAlarms(p plan) []alarm {
 				id: t.id + kind + "Throttles", name: t.name + "-" + strings.ToLower(kind) + "-throttles", section: "table-throttles",
 				means:  "DynamoDB throttles " + strings.ToLower(kind) + "s of " + target + ", so deliveries are late. First check whether the consumed capacity jumped. After a jump, on-demand capacity follows within minutes. Without a jump, one key is hot: find the endpoint with the query failures-by-endpoint.",
 				metric: p.throttles(kind, t.resource),
-				limit:  float64(p.Environment.Thresholds.TableThrottles),
-			}.lasting())
+				limit:  float64(p.Environment.Thresholds.TableThrottles), lasting: true,
+			})
 		}
 	}
 	return all
@@ -286,16 +279,16 @@ func scheduleAlarms(p plan) []alarm {
 	every := options("Sum", metricPeriod)
 	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable-retry. Then check that the schedule's role may still call the target."
 	all := []alarm{
-		alarm{
+		{
 			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
 			means:  "The Scheduler could not call the target of a schedule. The Scheduler retries the schedules of retries, so retries are late; it does not retry ticks." + first,
-			metric: p.Schedules.Group.MetricTargetErrors(every), limit: limit,
-		}.lasting(),
-		alarm{
+			metric: p.Schedules.Group.MetricTargetErrors(every), limit: limit, lasting: true,
+		},
+		{
 			id: "ScheduleDropped", name: "schedule-dropped", section: "schedule-failures",
 			means:  "The Scheduler dropped a schedule's call: a retry's task went to undeliverable-retry, or a tick is missing." + first,
-			metric: p.Schedules.Group.MetricDropped(every), limit: limit,
-		}.lasting(),
+			metric: p.Schedules.Group.MetricDropped(every), limit: limit, lasting: true,
+		},
 		{
 			id: "ScheduleLost", name: "schedule-lost", section: "schedule-failures",
 			means:  "The Scheduler dropped a schedule's call and could not send the task to undeliverable-retry either. The retry is late: the sweeper replaces the task about 15 minutes after the retry's time." + first,
@@ -322,8 +315,8 @@ func refusalAlarms(p plan) []alarm {
 		all = append(all, alarm{
 			id: r.id + "Refused", name: r.kind + "-refused", section: "requests-refused",
 			means:  r.what + " is missing, disabled or not permitted. Posts get 503, and messages come again. First find the resource in the lines request.refused: run the query errors. Then restore the resource or the permission.",
-			metric: p.own(names.MetricRefused, "Sum", metricPeriod, names.MetricResource, r.kind),
-		}.lasting())
+			metric: p.own(names.MetricRefused, "Sum", metricPeriod, names.MetricResource, r.kind), lasting: true,
+		})
 	}
 	return all
 }

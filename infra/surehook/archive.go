@@ -122,22 +122,14 @@ func newArchiveRole(p plan, bucket awss3.Bucket) awsiam.Role {
 func newArchiveSchedule(p plan, machine awsstepfunctions.CfnStateMachine) {
 	role := newScheduleRole(p.Construct, "ArchiveScheduleRole", "Starts the archive's export every night", p.Schedules.Group)
 	allow(role, "states:StartExecution").on(machine.AttrArn())
-	schedule := awsscheduler.NewCfnSchedule(p.Construct, jsii.String("ArchiveSchedule"), &awsscheduler.CfnScheduleProps{
-		Description:        jsii.String("Exports yesterday's changes of the table to the archive"),
-		GroupName:          p.Schedules.Group.ScheduleGroupName(),
-		ScheduleExpression: jsii.String(archiveTime),
-		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
-		Target: &awsscheduler.CfnSchedule_TargetProperty{
-			Arn:     machine.AttrArn(),
-			RoleArn: role.RoleArn(),
-			Input:   jsii.String(`{"time":"<aws.scheduler.scheduled-time>"}`),
-			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
-				MaximumRetryAttempts:     number(20),
-				MaximumEventAgeInSeconds: number((6 * time.Hour).Seconds()),
-			},
+	newSchedule(p, "ArchiveSchedule", "Exports yesterday's changes of the table to the archive", jsii.String(archiveTime), role, awsscheduler.CfnSchedule_TargetProperty{
+		Arn:   machine.AttrArn(),
+		Input: jsii.String(`{"time":"<aws.scheduler.scheduled-time>"}`),
+		RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
+			MaximumRetryAttempts:     number(20),
+			MaximumEventAgeInSeconds: number((6 * time.Hour).Seconds()),
 		},
 	})
-	afterPermissions(schedule, role)
 }
 
 // failures counts the days without an export.

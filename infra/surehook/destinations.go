@@ -21,15 +21,3 @@ func grantDestinations(role awsiam.Role, p plan) {
 		}))
 	}
 }
-
-// destinationSuppressions returns the accepted finding of the roles of customers.
-func destinationSuppressions(env Environment) []suppression {
-	if env.Destinations == "" {
-		return nil
-	}
-	return []suppression{{
-		path: "DeliverRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
-		finding: `/^Resource::arn:.+:iam::\*:role` + regexp.QuoteMeta(env.Destinations) + `\*$/`,
-		reason:  "The accounts of customers are not known at deployment. Each role admits the function in its trust policy, with an external id.",
-	}}
-}

@@ -46,14 +46,3 @@ func grantExport(role awsiam.Role, p plan) {
 		allow(role, "xray:PutSpans", "xray:PutSpansForIndexing", "xray:PutTraceSegments").on(jsii.String("*"))
 	}
 }
-
-// exportSuppressions returns the accepted findings of the function export.
-func exportSuppressions(env Environment) []suppression {
-	if env.Traces != names.TracesXRay {
-		return nil
-	}
-	return []suppression{{
-		path: "ExportRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
-		reason: "X-Ray has no resources for traces: its actions take no other resource.",
-	}}
-}

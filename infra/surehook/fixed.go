@@ -92,20 +92,3 @@ func grantNetwork(function string) func(awsiam.Role, plan) {
 		}))
 	}
 }
-
-// fixedSuppressions returns the accepted findings of the network with fixed addresses.
-func fixedSuppressions(env Environment) []suppression {
-	if env.FixedZones == 0 {
-		return nil
-	}
-	return []suppression{
-		{
-			path: "EgressNetwork", rule: "AwsSolutions-VPC7",
-			reason: "The log of deliver names every request of this network. Flow logs would repeat the log, and cost money for each request.",
-		},
-		{
-			path: "FixedSenderRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
-			reason: "EC2 knows no resource of a network interface before it exists. The code of the function is denied these actions.",
-		},
-	}
-}

@@ -195,37 +195,5 @@ func (p plan) successRate(atLeast int) awscloudwatch.MathExpression {
 		})
 }
 
-// monitorSuppressions returns the suppressed AwsSolutions findings of monitor
-// and archive, with reasons.
-func monitorSuppressions(env Environment) []suppression {
-	if !env.Archive {
-		return nil
-	}
-	return []suppression{
-		{
-			path: "ArchiveBucket", rule: "AwsSolutions-S1",
-			reason: "Only DynamoDB writes to the bucket, once a day, and DynamoDB lists the exports. CloudTrail can record the readers. Nobody would watch a second bucket for access logs.",
-		},
-		{
-			path: "Archive", rule: "AwsSolutions-SF1",
-			reason: "The state machine runs once a day, and a standard state machine keeps each run's whole history for 90 days. A log would be a copy of the history, with permissions on all log groups of the account.",
-		},
-		{
-			path: "Archive", rule: "AwsSolutions-SF2",
-			reason: "The state machine makes a handful of calls a day to one service, and nobody waits for the result.",
-		},
-		{
-			path: "ArchiveRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
-			finding: `/^Resource::.+\/` + archiveFolder + `\/\*$/`,
-			reason:  "DynamoDB chooses the names of an export's files. All files are below one folder of a bucket without other content.",
-		},
-		{
-			path: "ArchiveRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
-			finding: `/^Resource::.+\/export\/\*$/`,
-			reason:  "DynamoDB chooses the names of the exports. The resource is limited to exports of this table.",
-		},
-	}
-}
-
 // number converts a count to CDK's form.
 func number[N int | float64](n N) *float64 { return jsii.Number(n) }

@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -8,10 +9,13 @@ import (
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 	"github.com/cdklabs/cdk-nag-go/cdknag/v2"
+
+	"surehook.example/surehook/internal/names"
 )
 
 // suppression is an accepted finding of cdk-nag.
 type suppression struct {
+	when    bool   // the environment has the resource
 	path    string // of the resource, below the construct
 	rule    string
 	finding string // a regular expression for single findings, in rules with several findings
@@ -21,30 +25,42 @@ type suppression struct {
 // suppressions returns all accepted AwsSolutions findings of the prefix's
 // resources. The template contains the reasons, too.
 func suppressions(prefix string, env Environment) []suppression {
-	const code = "The code of a portal link, 256 random bits that work once, stands for a key. The route has its own low throttle."
-	const public = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
-	const pages = "The pages of the console and the portal contain no data: a page asks for a key and calls the API with the key. The route has its own throttle."
+	const (
+		authorizer, wildcard, flowLogs = "AwsSolutions-APIG4", "AwsSolutions-IAM5", "AwsSolutions-VPC7"
+
+		code      = "The code of a portal link, 256 random bits that work once, stands for a key. The route has its own low throttle."
+		public    = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
+		pages     = "The pages of the console and the portal contain no data: a page asks for a key and calls the API with the key. The route has its own throttle."
+		schedules = "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's."
+		network   = "The log of deliver names every request of this network. Flow logs would repeat the log, and cost money for each request."
+		place     = "EC2 knows no resource of a network interface before it exists. The code of the function is denied these actions."
+	)
+	fixed, private := env.FixedZones > 0, env.Private.Allow != ""
 	all := []suppression{
-		{path: "Api/GET--v1--openapi.yaml", rule: "AwsSolutions-APIG4", reason: public},
-		{path: "Api/GET--docs", rule: "AwsSolutions-APIG4", reason: public},
-		{path: "Api/GET--docs--{proxy+}", rule: "AwsSolutions-APIG4", reason: public},
-		{path: "Api/GET--console", rule: "AwsSolutions-APIG4", reason: pages},
-		{path: "Api/GET--console--{proxy+}", rule: "AwsSolutions-APIG4", reason: pages},
-		{path: "Api/GET--portal", rule: "AwsSolutions-APIG4", reason: pages},
-		{path: "Api/GET--portal--{proxy+}", rule: "AwsSolutions-APIG4", reason: pages},
-		{path: "Api/GET--web--{proxy+}", rule: "AwsSolutions-APIG4", reason: pages},
-		{path: "Api/POST--v1--tenants--{tenant}--portal-session", rule: "AwsSolutions-APIG4", reason: code},
-		{
-			path: "AdminKey", rule: "AwsSolutions-SMG4",
-			reason: "A person uses this key once or twice to create the first API keys. A rotation would lock that person out and would not renew any key in use.",
-		},
-		{
-			path: "DeliverRole/DefaultPolicy", rule: "AwsSolutions-IAM5",
-			finding: `/^Resource::arn:.+:scheduler:.+:schedule\/` + prefix + `\/\*$/`,
-			reason:  "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's.",
-		},
+		{true, "Api/GET--v1--openapi.yaml", authorizer, "", public},
+		{true, "Api/GET--docs", authorizer, "", public},
+		{true, "Api/GET--docs--{proxy+}", authorizer, "", public},
+		{true, "Api/GET--console", authorizer, "", pages},
+		{true, "Api/GET--console--{proxy+}", authorizer, "", pages},
+		{true, "Api/GET--portal", authorizer, "", pages},
+		{true, "Api/GET--portal--{proxy+}", authorizer, "", pages},
+		{true, "Api/GET--web--{proxy+}", authorizer, "", pages},
+		{true, "Api/POST--v1--tenants--{tenant}--portal-session", authorizer, "", code},
+		{true, "AdminKey", "AwsSolutions-SMG4", "", "A person uses this key once or twice to create the first API keys. A rotation would lock that person out and would not renew any key in use."},
+		{true, "DeliverRole/DefaultPolicy", wildcard, `/^Resource::arn:.+:scheduler:.+:schedule\/` + prefix + `\/\*$/`, schedules},
+		{env.Traces == names.TracesXRay, "ExportRole/DefaultPolicy", wildcard, `/^Resource::\*$/`, "X-Ray has no resources for traces: its actions take no other resource."},
+		{fixed, "EgressNetwork", flowLogs, "", network},
+		{fixed, "FixedSenderRole/DefaultPolicy", wildcard, `/^Resource::\*$/`, place},
+		{private, "PrivateSenderRole/DefaultPolicy", wildcard, `/^Resource::\*$/`, place},
+		{private && len(env.Private.Subnets) == 0, "PrivateNetwork", flowLogs, "", network},
+		{env.Archive, "ArchiveBucket", "AwsSolutions-S1", "", "Only DynamoDB writes to the bucket, once a day, and DynamoDB lists the exports. CloudTrail can record the readers. Nobody would watch a second bucket for access logs."},
+		{env.Archive, "Archive", "AwsSolutions-SF1", "", "The state machine runs once a day, and a standard state machine keeps each run's whole history for 90 days. A log would be a copy of the history, with permissions on all log groups of the account."},
+		{env.Archive, "Archive", "AwsSolutions-SF2", "", "The state machine makes a handful of calls a day to one service, and nobody waits for the result."},
+		{env.Archive, "ArchiveRole/DefaultPolicy", wildcard, `/^Resource::.+\/` + archiveFolder + `\/\*$/`, "DynamoDB chooses the names of an export's files. All files are below one folder of a bucket without other content."},
+		{env.Archive, "ArchiveRole/DefaultPolicy", wildcard, `/^Resource::.+\/export\/\*$/`, "DynamoDB chooses the names of the exports. The resource is limited to exports of this table."},
+		{env.Destinations != "", "DeliverRole/DefaultPolicy", wildcard, `/^Resource::arn:.+:iam::\*:role` + regexp.QuoteMeta(env.Destinations) + `\*$/`, "The accounts of customers are not known at deployment. Each role admits the function in its trust policy, with an external id."},
 	}
-	return slices.Concat(all, exportSuppressions(env), fixedSuppressions(env), privateSuppressions(env), monitorSuppressions(env), destinationSuppressions(env))
+	return slices.DeleteFunc(all, func(s suppression) bool { return !s.when })
 }
 
 // suppress records the accepted findings on the resources below the construct.

@@ -176,21 +176,3 @@ func (n Private) check(f *faults) {
 		f.add(!groupID.MatchString(group), "%q is not a security group, such as sg-0a1b2c3d", group)
 	}
 }
-
-// privateSuppressions returns the accepted findings of the private network.
-func privateSuppressions(env Environment) []suppression {
-	if env.Private.Allow == "" {
-		return nil
-	}
-	all := []suppression{{
-		path: "PrivateSenderRole/DefaultPolicy", rule: "AwsSolutions-IAM5", finding: `/^Resource::\*$/`,
-		reason: "EC2 knows no resource of a network interface before it exists. The code of the function is denied these actions.",
-	}}
-	if len(env.Private.Subnets) == 0 {
-		all = append(all, suppression{
-			path: "PrivateNetwork", rule: "AwsSolutions-VPC7",
-			reason: "The log of deliver names every request of this network. Flow logs would repeat the log, and cost money for each request.",
-		})
-	}
-	return all
-}

@@ -50,8 +50,17 @@ func newScheduleRole(scope constructs.Construct, id, description string, group a
 	})
 }
 
-// afterPermissions makes the schedule after the permissions of its role. CloudFormation
-// makes a role's policy as a resource of its own, so a schedule could fire before.
-func afterPermissions(schedule awsscheduler.CfnSchedule, role awsiam.Role) {
+// newSchedule makes a repeated schedule of the group, with the permissions of the role. It is a plain
+// CloudFormation resource: CDK's own would allow calls of every version of a function.
+func newSchedule(p plan, id, description string, expression *string, role awsiam.Role, target awsscheduler.CfnSchedule_TargetProperty) {
+	target.RoleArn = role.RoleArn()
+	schedule := awsscheduler.NewCfnSchedule(p.Construct, &id, &awsscheduler.CfnScheduleProps{
+		Description:        &description,
+		GroupName:          p.Schedules.Group.ScheduleGroupName(),
+		ScheduleExpression: expression,
+		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
+		Target:             &target,
+	})
+	// CloudFormation makes a role's policy as a resource of its own, so the schedule could fire before.
 	schedule.Node().AddDependency(role.Node().FindChild(jsii.String("DefaultPolicy")))
 }

@@ -3,7 +3,6 @@ package surehook
 import (
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/jsii-runtime-go"
@@ -37,29 +36,14 @@ func newTicks(p plan) {
 	role := newScheduleRole(p.Construct, "TickRole", "Calls the breaker when it is time", p.Schedules.Group)
 	allow(role, "lambda:InvokeFunction").on(p.Functions.Breaker.FunctionArn())
 	for _, t := range ticks() {
-		newTick(p, t, role)
+		every := awsscheduler.ScheduleExpression_Rate(seconds(t.every)).ExpressionString()
+		newSchedule(p, t.id, t.description, every, role, awsscheduler.CfnSchedule_TargetProperty{
+			Arn: p.Functions.Breaker.FunctionArn(), Input: &t.input, RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(0)},
+		})
 	}
 	// The Scheduler's responsibility ends when Lambda accepts the call.
 	p.Functions.Breaker.ConfigureAsyncInvoke(&awslambda.EventInvokeConfigOptions{
 		RetryAttempts: jsii.Number(0),
 		MaxEventAge:   seconds(tickMaxAge),
 	})
-}
-
-// newTick makes a plain CloudFormation resource. CDK's own schedule would allow
-// calls of every version of the function.
-func newTick(p plan, t tick, role awsiam.Role) {
-	schedule := awsscheduler.NewCfnSchedule(p.Construct, &t.id, &awsscheduler.CfnScheduleProps{
-		Description:        &t.description,
-		GroupName:          p.Schedules.Group.ScheduleGroupName(),
-		ScheduleExpression: awsscheduler.ScheduleExpression_Rate(seconds(t.every)).ExpressionString(),
-		FlexibleTimeWindow: &awsscheduler.CfnSchedule_FlexibleTimeWindowProperty{Mode: jsii.String("OFF")},
-		Target: &awsscheduler.CfnSchedule_TargetProperty{
-			Arn:         p.Functions.Breaker.FunctionArn(),
-			RoleArn:     role.RoleArn(),
-			Input:       &t.input,
-			RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{MaximumRetryAttempts: jsii.Number(0)},
-		},
-	})
-	afterPermissions(schedule, role)
 }
