@@ -104,6 +104,22 @@ func QueuedReplay(e Event, old Delivery) Delivery {
 	return d
 }
 
+// Unrecorded returns a delivery of the event that has no record yet, as it is: queued. previous is the record of its
+// previous generation; nil for none. ok is false if neither the event nor that record names the delivery.
+func (e Event) Unrecorded(ref DeliveryRef, previous *Delivery) (d Delivery, ok bool) {
+	own, target := e.Ref(ref.Endpoint, ref.Generation)
+	if !target || own != ref {
+		return Delivery{}, false
+	}
+	if _, replay := ref.Predecessor(); !replay {
+		return QueuedDelivery(e, Target{Endpoint: ref.Endpoint}).At(ref), true
+	}
+	if previous == nil || previous.Replayed.Generation != ref.Generation {
+		return Delivery{}, false
+	}
+	return QueuedReplay(e, *previous), true
+}
+
 // Retire discards a dead delivery whose replay is settled, so that it is no longer an open dead
 // letter. It keeps the times of the record. ok is false for a delivery that is not dead or was
 // not replayed.

@@ -451,7 +451,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a probe without a request keeps its lease", file: "internal/rule/circuit/circuit.go", by: []check{checkUnmade},
-			old: "r.Unmade && r.Shared:", bug: "r.Unmade:",
+			old: "r.Unmade && r.Copied:", bug: "r.Unmade:",
 		},
 		{
 			name: "a uid can be given twice", file: "internal/aws/dynamo/endpoint.go", by: []check{checkUID},

@@ -51,7 +51,7 @@ func (g *Gate) watch(ctx context.Context, p *Permits) *lateWatch {
 func (g *Gate) endWatch(p *Permits, attempts []admission.Result) error {
 	late, inTime := 0, 0
 	for _, r := range attempts {
-		if r.Shared {
+		if r.WithLeader {
 			continue
 		}
 		if r.Duration >= admission.LateAfter {

@@ -97,15 +97,11 @@ func findSubject(t hook.Task, from *Snapshot, now time.Time) (s subject, ok bool
 		s.Delivery = d
 		return s, true, nil
 	}
-	before, replay := t.Delivery.Predecessor()
-	if !replay {
-		s.Delivery = new(hook.QueuedDelivery(*event, hook.Target{Endpoint: t.Delivery.Endpoint}).At(ref))
-		return s, true, nil
+	var previous *hook.Delivery
+	if before, replay := t.Delivery.Predecessor(); replay {
+		previous = from.Deliveries[before]
 	}
-	replayed, ok := from.Deliveries[before]
-	if !ok {
-		return s, false, nil
-	}
-	s.Delivery = new(hook.QueuedReplay(*event, *replayed))
-	return s, replayed.Replayed.Generation == t.Delivery.Generation, nil
+	queued, ok := event.Unrecorded(t.Delivery, previous)
+	s.Delivery = &queued
+	return s, ok, nil
 }

@@ -11,11 +11,6 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
-const (
-	lineAttempted = names.LineAttempted
-	lineDecided   = names.LineDecided
-)
-
 func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcome, recorded *hook.Delivery, now time.Time) {
 	if !d.Log.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -33,12 +28,12 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // otherwise the outcome says it all
 		attrs = appendDecision(attrs, recorded)
 	}
-	d.Log.LogAttrs(ctx, slog.LevelInfo, lineAttempted, attrs...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, names.LineAttempted, attrs...)
 }
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, names.LineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Task, reason string) {
@@ -93,7 +88,7 @@ func (d *Deliverer) logMetrics(ctx context.Context, jobs []*job) {
 		if r.State == hook.StateDelivered {
 			latencies = append(latencies, r.Age)
 		}
-		if r.Shared {
+		if r.WithLeader {
 			continue
 		}
 		classes[r.Class]++

@@ -40,7 +40,7 @@ func resultOf(s *subject, o *hook.Outcome, w settle.Written, now time.Time) admi
 		RetryAfter: o.RetryAfter,
 		Stale:      o.Stale && s.Delivery.Stale == 0,
 	}
-	r.Shared = o.Batch.Several() && o.Batch.Leader != s.Task.Delivery.DeliveryID
+	r.WithLeader = o.Batch.Several() && o.Batch.Leader != s.Task.Delivery.DeliveryID
 	if !w.Made {
 		return r
 	}

@@ -22,20 +22,19 @@ func Deliveries(s DeliveryStore, wait store.Wait) store.Table[hook.DeliveryRef, 
 // Queued returns a delivery without a record as it is, queued. CodeNotFound if neither the event nor
 // the record of the previous generation names it.
 func Queued(ctx context.Context, s DeliveryStore, e hook.Event, ref hook.DeliveryRef) (hook.Delivery, error) {
-	own, target := e.Ref(ref.Endpoint, ref.Generation)
-	if !target || own != ref {
+	var previous *hook.Delivery
+	if before, replay := ref.Predecessor(); replay {
+		old, err := s.Delivery(ctx, before)
+		switch {
+		case err == nil:
+			previous = &old
+		case hook.CodeOf(err) != hook.CodeNotFound:
+			return hook.Delivery{}, err
+		}
+	}
+	d, ok := e.Unrecorded(ref, previous)
+	if !ok {
 		return hook.Delivery{}, hook.NotFound("delivery")
 	}
-	before, replay := ref.Predecessor()
-	if !replay {
-		return hook.QueuedDelivery(e, hook.Target{Endpoint: ref.Endpoint}).At(ref), nil
-	}
-	old, err := s.Delivery(ctx, before)
-	switch {
-	case err != nil && hook.CodeOf(err) != hook.CodeNotFound:
-		return hook.Delivery{}, err
-	case err != nil || old.Replayed.Generation != ref.Generation:
-		return hook.Delivery{}, hook.NotFound("delivery")
-	}
-	return hook.QueuedReplay(e, old), nil
+	return d, nil
 }

@@ -42,7 +42,7 @@ func Aggregate(results []Result, counts *stats.Counts) Outcomes {
 func (o *Outcomes) count(r Result) {
 	o.attempted = true
 	o.Counts.Count(r.Attempt)
-	if r.Shared || r.Stale || !r.Class.Requested() {
+	if r.WithLeader || r.Stale || !r.Class.Requested() {
 		return
 	}
 	o.requested = true
@@ -83,7 +83,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.AfterProbe(circuit.ProbeResult{
 			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive,
-			Unmade: !o.requested, Returns: !o.attempted, Shared: a.sharedProbe || renewed,
+			Unmade: !o.requested, Returns: !o.attempted, Copied: a.copiedProbe || renewed,
 		}, settings, now)
 	default:
 		r.Circuit = r.AfterBatch(o.Results, window, a.Next.Record.Circuit, settings, now)

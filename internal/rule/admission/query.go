@@ -104,6 +104,6 @@ type Admission struct {
 
 	endpoint    *hook.Endpoint
 	probe       string // the Holder of the admitted probe; empty: none
-	sharedProbe bool   // a copy of the task was already admitted as the probe
+	copiedProbe bool   // a copy of the task was already admitted as the probe
 	test        bool   // the attempt is that of a test event
 }

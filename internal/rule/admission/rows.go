@@ -58,7 +58,7 @@ func (a *asking) probes(due Due) (Verdict, bool) {
 	case !a.hasShare(due):
 		v = Verdict{Decision: Move, Queue: hook.QueueOverflow}
 	default:
-		a.probe, a.sharedProbe = holder, a.before.Holder == holder && a.now.Before(a.before.LeaseUntil)
+		a.probe, a.copiedProbe = holder, a.before.Holder == holder && a.now.Before(a.before.LeaseUntil)
 		a.Next.Record.Circuit = probed
 	}
 	v.Probe = v.Decision == Move // so that it stays the probe, even if deliveries are parked before it arrives

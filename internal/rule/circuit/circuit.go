@@ -140,7 +140,7 @@ type ProbeResult struct {
 	Alive      bool
 	Unmade     bool // no request was made, so nothing is known about the endpoint
 	Returns    bool // with Unmade: the attempt was not even begun, and its task comes again
-	Shared     bool // a copy of the task may be probing, too
+	Copied     bool // a copy of the task may be probing, too
 }
 
 // AfterProbe returns the circuit after a probe. A success closes the circuit even if the lease is
@@ -160,7 +160,7 @@ func (c Circuit) AfterProbe(r ProbeResult, s Settings, now time.Time) Circuit {
 		next := c.Reset(now)
 		next.Cooldown, next.OpenedAt = c.Cooldown, c.OpenedAt
 		return next
-	case c.State != HalfOpen || c.Holder != r.Holder, r.Unmade && r.Shared:
+	case c.State != HalfOpen || c.Holder != r.Holder, r.Unmade && r.Copied:
 		return c
 	case r.Unmade && r.Returns:
 		c.LeaseUntil = c.leasedAt()
@@ -173,7 +173,7 @@ func (c Circuit) AfterProbe(r ProbeResult, s Settings, now time.Time) Circuit {
 	if c.ProbeAt.After(c.leasedAt()) { // mended since: the failure says nothing about the endpoint as it is now
 		next.Cooldown, next.ProbeAt = c.Cooldown, now
 	}
-	if r.Shared { // whatever the owner changes meanwhile
+	if r.Copied { // whatever the owner changes meanwhile
 		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)
 	}
 	return next

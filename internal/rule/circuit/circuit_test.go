@@ -341,7 +341,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 		alive   bool
 		unmade  bool
 		returns bool
-		shared  bool
+		copied  bool
 		want    circuit.Circuit
 	}{
 		{name: "success closes, and keeps the outage until the next success", from: halfOpen(), holder: "dlv_a", alive: true, want: reset},
@@ -349,19 +349,19 @@ func TestCircuit_AfterProbe(t *testing.T) {
 		{name: "or half of the outage", from: at(20*time.Second, 2*time.Minute), holder: "dlv_a", alive: false, want: again(time.Minute, 2*time.Minute)},
 		{name: "up to the cap", from: at(50*time.Minute, time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour, time.Hour)},
 		{name: "and no further", from: at(time.Hour, 24*time.Hour), holder: "dlv_a", alive: false, want: again(time.Hour, 24*time.Hour)},
-		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Second), holder: "dlv_a", alive: false, shared: true, want: leased(waiting(20*time.Second), 20*time.Second)},
-		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, shared: true, want: leased(waiting(15*time.Second), 7*time.Second)},
+		{name: "failure with a lease shared beyond the cooldown waits for the end of the lease", from: shared(20 * time.Second), holder: "dlv_a", alive: false, copied: true, want: leased(waiting(20*time.Second), 20*time.Second)},
+		{name: "failure with a lease shared within the cooldown", from: shared(7 * time.Second), holder: "dlv_a", alive: false, copied: true, want: leased(waiting(15*time.Second), 7*time.Second)},
 		{name: "failure with a lease of its own", from: shared(20 * time.Second), holder: "dlv_a", alive: false, want: waiting(15 * time.Second)},
-		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, shared: true, want: reset},
+		{name: "success with a shared lease closes", from: shared(20 * time.Second), holder: "dlv_a", alive: true, copied: true, want: reset},
 		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: dueAt(start.Sub(now))},
-		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, shared: true, want: halfOpen()},
+		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, copied: true, want: halfOpen()},
 		{name: "without a request another task's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
 		{name: "a task that comes again holds a lease that is over", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, want: over},
-		{name: "but a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, shared: true, want: halfOpen()},
+		{name: "but a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, copied: true, want: halfOpen()},
 		{name: "as does another task's lease", from: halfOpen(), holder: "dlv_b", unmade: true, returns: true, want: halfOpen()},
 		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
 		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(false, start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
-		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, shared: true, want: leased(dueAt(20*time.Second), 20*time.Second)},
+		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, copied: true, want: leased(dueAt(20*time.Second), 20*time.Second)},
 		{name: "failure of a probe after the mend waits", from: later(halfOpen().Mended(false, start.Add(time.Second))), holder: "dlv_b", alive: false, want: waiting(15 * time.Second)},
 		{name: "success after a mend closes", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: true, want: reset},
 		{name: "another task's failure changes nothing", from: halfOpen(), holder: "dlv_b", alive: false, want: halfOpen()},
@@ -379,7 +379,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 			t.Parallel()
 
 			if diff := cmp.Diff(tt.want, tt.from.AfterProbe(circuit.ProbeResult{
-				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Unmade: tt.unmade, Returns: tt.returns, Shared: tt.shared,
+				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Unmade: tt.unmade, Returns: tt.returns, Copied: tt.copied,
 			}, settings, now)); diff != "" {
 				t.Errorf("AfterProbe(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
 			}
@@ -503,7 +503,7 @@ func TestCircuit_NoProbeBesideACopy(t *testing.T) {
 	t.Parallel()
 
 	now, until := start.Add(time.Second), halfOpen().LeaseUntil
-	failed := halfOpen().AfterProbe(circuit.ProbeResult{Holder: "dlv_a", Generation: halfOpen().Generation, Shared: true}, settings, now)
+	failed := halfOpen().AfterProbe(circuit.ProbeResult{Holder: "dlv_a", Generation: halfOpen().Generation, Copied: true}, settings, now)
 	for name, c := range map[string]circuit.Circuit{"mended": failed.Mended(false, now), "opened by hand": failed.Trip(settings, now)} {
 		if _, ok := c.Probe("another", until.Add(-1)); ok {
 			t.Errorf("%s: a probe before the end of the shared lease: %+v", name, c)
@@ -537,7 +537,7 @@ func FuzzCircuit(f *testing.F) {
 					t.Fatalf("op %d: %s probes while %s holds the lease until %v", i, holder, before.Holder, before.LeaseUntil)
 				}
 			case 3:
-				c = c.AfterProbe(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Shared: op%20 == 3}, settings, now)
+				c = c.AfterProbe(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Copied: op%20 == 3}, settings, now)
 			case 4:
 				c = c.AfterProbe(circuit.ProbeResult{Holder: holder, Generation: c.Generation, Alive: true}, settings, now)
 			case 5:

@@ -59,21 +59,21 @@ type Counts struct {
 
 // Attempt is the result of one attempt.
 type Attempt struct {
-	Type     string // of the event
-	Shared   bool   // the request counts with another delivery of the batch; this one counts only as a delivery
-	Class    hook.Class
-	Status   int // HTTP status; 0 without an answer
-	Number   int
-	Duration time.Duration
-	State    hook.State    // of the delivery after the attempt
-	Age      time.Duration // of the delivery at the end of the attempt: the time since the event, or since the replay
-	Queued   time.Duration // age of the delivery at the first attempt; 0 for later attempts and for a delivery parked before
+	Type       string // of the event
+	WithLeader bool   // the request counts with the leader of the batch; this one counts only as a delivery
+	Class      hook.Class
+	Status     int // HTTP status; 0 without an answer
+	Number     int
+	Duration   time.Duration
+	State      hook.State    // of the delivery after the attempt
+	Age        time.Duration // of the delivery at the end of the attempt: the time since the event, or since the replay
+	Queued     time.Duration // age of the delivery at the first attempt; 0 for later attempts and for a delivery parked before
 }
 
 // Count adds an attempt, except to OK and Failed, which package admission counts.
 func (c *Counts) Count(a Attempt) {
 	c.countDelivery(a)
-	if a.Shared {
+	if a.WithLeader {
 		return
 	}
 	if c.Passed++; a.Class != hook.ClassDelivered {
