@@ -20,12 +20,9 @@ import (
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/deliver"
-	"surehook.example/surehook/internal/delivery/egress"
-	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/shape"
 )
 
@@ -39,14 +36,13 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	policy := wire.Policy(cfg)
 	metrics := emf.Set{Environment: cfg.Environment}
 	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
 	notifier := wire.Notifier(cfg, sdk, store, log, time.Now)
-	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
+	sender, remote := wire.Senders(cfg, sdk, time.Now)
 	sender.OneOrigin = cfg.Ownership != ""
 	maker := &attempt.Maker{
-		Store: store, Vault: vault, Sender: sender, Remote: wire.Remote(cfg, sdk, sender, time.Now),
+		Store: store, Vault: vault, Sender: sender, Remote: remote,
 		Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Metrics: metrics, Log: log, Now: time.Now,
 	}
 	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {

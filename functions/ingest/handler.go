@@ -27,7 +27,7 @@ type handler struct {
 // Handle processes one event. SQS deletes the messages of a batch, except failed ones, which it
 // delivers again, at first within seconds.
 func (h *handler) Handle(ctx context.Context, in lambdafn.Input) (any, error) {
-	return in.Answer(ctx, "events", h.acceptAll, lambdafn.API(h.api))
+	return in.Answer(ctx, "events", h.acceptAll, h.api)
 }
 
 // acceptAll accepts the events of a batch.

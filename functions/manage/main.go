@@ -25,11 +25,9 @@ import (
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/aws/apigateway"
-	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
-	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
@@ -77,7 +75,8 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Now:          time.Now,
 	}
 	if cfg.Ownership != "" {
-		endpoints.Prover = prover(cfg, sdk, store)
+		sender, remote := wire.Senders(cfg, sdk, time.Now)
+		endpoints.Prover = &ownership.Prover{Limits: store, Sender: sender, Remote: remote, Now: time.Now}
 	}
 	reader := &status.Reader{
 		Endpoints: endpoints,
@@ -110,15 +109,6 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 
 		Environment: cfg.Environment,
 	}, log)), nil
-}
-
-// prover returns the prover of receivers, which sends as deliver does.
-func prover(cfg config.Settings, sdk aws.Config, store *dynamo.Store) *ownership.Prover {
-	policy := wire.Policy(cfg)
-	sender := send.New(egress.NewClient(policy), policy, names.UserAgent(), time.Now)
-	return &ownership.Prover{
-		Limits: store, Sender: sender, Remote: wire.Remote(cfg, sdk, sender, time.Now), Now: time.Now,
-	}
 }
 
 // envelopeOf returns the envelope with the name of the configuration.

@@ -33,7 +33,7 @@ func (h *handler) work(ctx context.Context, m replay.Message) error {
 // Handle processes one event. SQS deletes the messages of a batch, and delivers
 // failed messages again within seconds at first.
 func (h *handler) Handle(ctx context.Context, in lambdafn.Input) (any, error) {
-	return in.Answer(ctx, "replay-jobs", h.workAll, lambdafn.API(h.api))
+	return in.Answer(ctx, "replay-jobs", h.workAll, h.api)
 }
 
 // workAll processes the messages of a batch.

@@ -25,7 +25,7 @@ func TestHandle(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	policy := egress.Policy{Loopback: true}
-	h := &handler{remote.Handler{Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, Now: func() time.Time { return time.Unix(1, 0) }}}} // with a stopped clock, there are no phases
+	h := remote.Handler{Sender: &send.Sender{Client: egress.NewClient(policy), Policy: policy, Now: func() time.Time { return time.Unix(1, 0) }}} // with a stopped clock, there are no phases
 	message, err := json.Marshal(map[string]any{"version": 1, "url": server.URL, "header": http.Header{}, "body": []byte("{}"), "timeout_ms": 30_000})
 	if err != nil {
 		t.Fatal(err)

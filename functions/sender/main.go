@@ -42,9 +42,9 @@ func newHandler(cfg config.Settings, _ aws.Config, _ *slog.Logger) (any, error) 
 	}
 	policy := wire.Policy(cfg)
 	if list == nil {
-		return (&handler{remote.Handler{Sender: newSender(policy)}}).Handle, nil
+		return remote.Handler{Sender: newSender(policy)}.Handle, nil
 	}
-	return (&handler{remote.NewPrivate(list, policy, newSender)}).Handle, nil
+	return remote.NewPrivate(list, policy, newSender).Handle, nil
 }
 
 // rootsWith returns the roots of the system and the authorities of a PEM text; nil, which means those

@@ -128,9 +128,9 @@ func setup(t *testing.T) *bundle {
 		policy := egress.Policy{Loopback: true}
 		return &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: agent, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: b.Clock.Now}
 	}
-	function := &handler{remote.Handler{Sender: sender("")}}
+	function := remote.Handler{Sender: sender("")}
 	// Loopback stands for the private network.
-	inside := &handler{remote.NewPrivate(private.List{}, egress.Policy{}, func(egress.Policy) *send.Sender { return sender("") })}
+	inside := remote.NewPrivate(private.List{}, egress.Policy{}, func(egress.Policy) *send.Sender { return sender("") })
 	b.service = &service{function: lambda.NewHandler(function.Handle), private: lambda.NewHandler(inside.Handle)}
 	server := httptest.NewServer(b.service)
 	t.Cleanup(server.Close)

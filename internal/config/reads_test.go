@@ -83,7 +83,7 @@ var (
 	field  = regexp.MustCompile(`\bcfg\.((?:Queues\.)?[A-Z]\w*)`)
 	whole  = regexp.MustCompile(`\bq := cfg\.Queues\b`)
 	short  = regexp.MustCompile(`\bq\.([A-Z]\w*)`)
-	called = regexp.MustCompile(`\bwire\.([A-Z]\w*)\(cfg\b`)
+	called = regexp.MustCompile(`\b(?:wire\.)?([A-Z]\w*)\(cfg[,)]`)
 )
 
 // fieldsOf returns the settings that the function's code names.
@@ -109,7 +109,7 @@ func fieldsOf(t *testing.T, function string) map[string]bool {
 				used["Queues."+found[1]] = true
 			}
 		}
-		for _, found := range called.FindAllStringSubmatch(text+strings.ReplaceAll(text, "Acceptor(cfg", "wire.Acceptor(cfg"), -1) {
+		for _, found := range called.FindAllStringSubmatch(text, -1) {
 			names = append(names, found[1])
 		}
 		names = names[1:]

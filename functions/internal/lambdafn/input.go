@@ -16,13 +16,12 @@ type Input struct {
 	events.APIGatewayV2HTTPRequest
 }
 
-// API responds to a request of the API.
-type API func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
-
 // Answer passes the records of a batch to batch, and a request to api. For any other event it
 // returns an error that names the queue.
 func (in Input) Answer(
-	ctx context.Context, queue string, batch func(ctx context.Context, records []events.SQSMessage) events.SQSEventResponse, api API,
+	ctx context.Context, queue string,
+	batch func(context.Context, []events.SQSMessage) events.SQSEventResponse,
+	api func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error),
 ) (any, error) {
 	switch {
 	case in.Records != nil:

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"surehook.example/surehook/internal/delivery/egress"
@@ -47,8 +48,8 @@ func (h Handler) senderFor(p send.Prepared) *send.Sender {
 }
 
 // Handle posts the request in the message and returns the answer. If the message has an unknown
-// form, it makes no request, and the answer says so.
-func (h Handler) Handle(ctx context.Context, message []byte) ([]byte, error) {
+// form, it makes no request, and the answer says so. Lambda can call it.
+func (h Handler) Handle(ctx context.Context, message json.RawMessage) (json.RawMessage, error) {
 	prepared, apiHosts, err := decodeMessage(message)
 	if err != nil {
 		return refusalOf(err).encode()
