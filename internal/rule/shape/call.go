@@ -13,8 +13,8 @@ type function struct {
 	least, most int // number of arguments, without the target of a method
 	names       int // arguments at the front that are names, not values
 	bind        bool
-	do          func(v *evaluation, c *call, args []any) (any, *fault)   // called with the values of the target and of all arguments
-	special     func(v *evaluation, c *call, names *scope) (any, *fault) // evaluates the target and the arguments itself
+	do          func(v *evaluation, c *call, args []any) any   // called with the values of the target and of all arguments
+	special     func(v *evaluation, c *call, names *scope) any // evaluates the target and the arguments itself
 }
 
 // call is a call of a known function.
@@ -60,7 +60,7 @@ func callOf(e ast.Expr, names *scope) (*call, bool) {
 }
 
 // call evaluates a call.
-func (v *evaluation) call(e ast.Expr, names *scope) (any, *fault) {
+func (v *evaluation) call(e ast.Expr, names *scope) any {
 	c := v.calls[e.ID()]
 	if c.special != nil {
 		return c.special(v, c, names)
@@ -68,71 +68,48 @@ func (v *evaluation) call(e ast.Expr, names *scope) (any, *fault) {
 	all := c.all()
 	values := make([]any, len(all))
 	for i, arg := range all {
-		var f *fault
-		if values[i], f = v.eval(arg, names); f != nil {
-			return nil, f
-		}
+		values[i] = v.eval(arg, names)
 	}
 	return c.do(v, c, values)
 }
 
-func unary(v *evaluation, c *call, args []any) (any, *fault) {
-	operand, f := v.number(args[0], c.at)
-	if f != nil {
-		return nil, f
-	}
+func unary(v *evaluation, c *call, args []any) any {
+	operand := v.number(args[0], c.at)
 	_, truth := operand.(bool)
 	if n, ok := celOf(operand).(traits.Negater); ok && truth == (c.name == operators.LogicalNot) {
 		return valueOr(n.Negate(), c.at)
 	}
-	return nil, wrongAt(c.at, "no such operation for %s", typeOf(operand))
+	panic(wrongAt(c.at, "no such operation for %s", typeOf(operand)))
 }
 
-func binary(v *evaluation, c *call, args []any) (any, *fault) {
-	op, a, b := c.name, args[0], args[1]
-	switch op {
-	case operators.Equals, operators.NotEquals:
-		same, f := v.equal(a, b, c.at)
-		return same == (op == operators.Equals), f
-	case operators.In:
-		return v.contains(a, b, c.at)
-	}
-	a, b, f := v.numbers(a, b, c.at)
-	if f != nil {
-		return nil, f
-	}
-	switch op {
-	case operators.Less, operators.LessEquals, operators.Greater, operators.GreaterEquals:
-		return v.ordered(op, a, b, c.at)
-	case operators.Add:
-		if joined, ok, f := v.concat(a, b, c.at); ok {
-			return joined, f
-		}
-	}
-	value, ok, f := arithmetic(op, a, b, c.at)
-	if !ok {
-		return nil, wrongAt(c.at, "no such operation for %s and %s", typeOf(a), typeOf(b))
-	}
-	return value, f
+func equality(v *evaluation, c *call, args []any) any {
+	return v.equal(args[0], args[1], c.at) == (c.name == operators.Equals)
 }
 
-func (v *evaluation) ordered(op string, a, b any, at ast.Expr) (any, *fault) {
-	if text, ok := a.(string); ok {
-		if f := v.spendText(len(text), at); f != nil {
-			return nil, f
+func calculated(v *evaluation, c *call, args []any) any {
+	a, b := v.number(args[0], c.at), v.number(args[1], c.at)
+	if c.name == operators.Add {
+		if joined, ok := v.concat(a, b, c.at); ok {
+			return joined
 		}
 	}
+	return arithmetic(c.name, a, b, c.at)
+}
+
+func ordered(v *evaluation, c *call, args []any) any {
+	a, b := v.number(args[0], c.at), v.number(args[1], c.at)
+	v.spendValue(a, c.at)
 	order, ok := compare(a, b)
 	if !ok {
-		return nil, wrongAt(at, "%s and %s have no order", typeOf(a), typeOf(b))
+		panic(wrongAt(c.at, "%s and %s have no order", typeOf(a), typeOf(b)))
 	}
-	switch op {
+	switch c.name {
 	case operators.Less:
-		return order < 0, nil
+		return order < 0
 	case operators.LessEquals:
-		return order <= 0, nil
+		return order <= 0
 	case operators.Greater:
-		return order > 0, nil
+		return order > 0
 	}
-	return order >= 0, nil
+	return order >= 0
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// fault says what is wrong with a part of an expression.
+// fault says what is wrong with a part of an expression. Whoever finds one panics with it, as in
+// text/template, and faultOf catches it: so no value that follows from a wrong one is worked out.
 type fault struct {
 	at      ast.Expr // nil: the whole expression
 	problem string
@@ -15,6 +16,21 @@ type fault struct {
 
 func wrongAt(at ast.Expr, format string, args ...any) *fault {
 	return &fault{at: at, problem: fmt.Sprintf(format, args...)}
+}
+
+// faultOf calls do, and returns the fault that it panicked with; nil for none.
+func faultOf(do func()) (found *fault) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *fault:
+			found = p
+		default:
+			panic(p)
+		}
+	}()
+	do()
+	return nil
 }
 
 // eventName is the name of the event in an expression.
@@ -40,76 +56,63 @@ func (s *scope) find(name string) (*scope, bool) {
 // when the expression is parsed.
 type calls map[int64]*call
 
-// check returns the first unknown name or function of the expression, and stores its calls.
-func (k calls) check(e ast.Expr, names *scope) *fault {
-	switch e.Kind() {
-	case ast.LiteralKind:
-		if _, ok := literal(e); !ok {
-			return wrongAt(e, "bytes are not supported")
-		}
-	case ast.IdentKind:
-		if _, ok := names.find(e.AsIdent()); !ok {
-			return wrongAt(e, "undeclared reference to '%s'", e.AsIdent())
-		}
-	case ast.SelectKind:
-		return k.check(e.AsSelect().Operand(), names)
-	case ast.CallKind:
-		return k.checkCall(e, names)
-	case ast.ListKind:
-		return k.checkAll(e.AsList().Elements(), names)
-	case ast.MapKind:
-		for _, entry := range e.AsMap().Entries() {
-			if f := k.checkAll([]ast.Expr{entry.AsMapEntry().Key(), entry.AsMapEntry().Value()}, names); f != nil {
-				return f
-			}
-		}
-	case ast.StructKind, ast.ComprehensionKind, ast.UnspecifiedExprKind:
-		return wrongAt(e, "messages are not supported")
-	}
-	return nil
-}
-
-func (k calls) checkAll(all []ast.Expr, names *scope) *fault {
+// check stores the calls of the expressions. Its fault is the first unknown name or function.
+func (k calls) check(names *scope, all ...ast.Expr) {
 	for _, e := range all {
-		if f := k.check(e, names); f != nil {
-			return f
+		switch e.Kind() {
+		case ast.LiteralKind:
+			if _, ok := literal(e); !ok {
+				panic(wrongAt(e, "bytes are not supported"))
+			}
+		case ast.IdentKind:
+			if _, ok := names.find(e.AsIdent()); !ok {
+				panic(wrongAt(e, "undeclared reference to '%s'", e.AsIdent()))
+			}
+		case ast.SelectKind:
+			k.check(names, e.AsSelect().Operand())
+		case ast.CallKind:
+			k.checkCall(e, names)
+		case ast.ListKind:
+			k.check(names, e.AsList().Elements()...)
+		case ast.MapKind:
+			for _, entry := range e.AsMap().Entries() {
+				k.check(names, entry.AsMapEntry().Key(), entry.AsMapEntry().Value())
+			}
+		case ast.StructKind, ast.ComprehensionKind, ast.UnspecifiedExprKind:
+			panic(wrongAt(e, "messages are not supported"))
 		}
 	}
-	return nil
 }
 
-func (k calls) checkCall(e ast.Expr, names *scope) *fault {
+func (k calls) checkCall(e ast.Expr, names *scope) {
 	c, ok := callOf(e, names)
 	if !ok {
-		return wrongAt(e, "undeclared reference to '%s'", c.name)
+		panic(wrongAt(e, "undeclared reference to '%s'", c.name))
 	}
 	if len(c.args) < c.least || len(c.args) > c.most {
-		return wrongAt(e, "%s has %d arguments, and must have %s", e.AsCall().FunctionName(), len(c.args), countOf(c.least, c.most))
+		panic(wrongAt(e, "%s has %d arguments, and must have %s", e.AsCall().FunctionName(), len(c.args), countOf(c.least, c.most)))
 	}
 	k[e.ID()] = c
 	if c.names == 0 {
-		return k.checkAll(c.all(), names)
+		k.check(names, c.all()...)
+		return
 	}
 	if c.target != nil {
-		if f := k.check(c.target, names); f != nil {
-			return f
-		}
+		k.check(names, c.target)
 	}
 	inner := names
 	for _, name := range c.args[:c.named()] {
 		if name.Kind() != ast.IdentKind {
-			return wrongAt(name, "must be a name")
+			panic(wrongAt(name, "must be a name"))
 		}
 		inner = &scope{name: name.AsIdent(), around: inner}
 	}
 	rest := c.args[c.named():]
 	if c.bind { // the name is not in scope in its own value
-		if f := k.check(rest[0], names); f != nil {
-			return f
-		}
+		k.check(names, rest[0])
 		rest = rest[1:]
 	}
-	return k.checkAll(rest, inner)
+	k.check(inner, rest...)
 }
 
 func countOf(least, most int) string {

@@ -3,110 +3,76 @@ package shape
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/google/cel-go/common/ast"
 )
 
 // equal compares two values deeply. Numbers are equal across their types.
-func (v *evaluation) equal(a, b any, at ast.Expr) (bool, *fault) {
-	if f := v.spend(1, at); f != nil {
-		return false, f
-	}
-	a, b, f := v.numbers(a, b, at)
-	if f != nil {
-		return false, f
-	}
+func (v *evaluation) equal(a, b any, at ast.Expr) bool {
+	v.spend(1, at)
+	a, b = v.number(a, at), v.number(b, at)
 	switch a := a.(type) {
 	case []any:
 		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false, nil
-		}
-		for i := range a {
-			if same, f := v.equal(a[i], b[i], at); !same || f != nil {
-				return false, f
-			}
-		}
-		return true, nil
+		return ok && slices.EqualFunc(a, b, func(x, y any) bool { return v.equal(x, y, at) })
 	case map[string]any:
 		b, ok := b.(map[string]any)
 		if !ok || len(a) != len(b) {
-			return false, nil
+			return false
 		}
-		keys, f := v.keys(a, at)
-		if f != nil {
-			return false, f
-		}
-		for _, key := range keys { // in a fixed order, so that the same comparison always takes the same steps
-			other, ok := b[key]
-			if !ok {
-				return false, nil
-			}
-			if same, f := v.equal(a[key], other, at); !same || f != nil {
-				return false, f
+		for _, key := range v.keys(a, at) { // in a fixed order, so that the same comparison always takes the same steps
+			if other, ok := b[key]; !ok || !v.equal(a[key], other, at) {
+				return false
 			}
 		}
-		return true, nil
+		return true
 	case string:
 		b, ok := b.(string)
 		if !ok || len(a) != len(b) {
-			return false, nil
+			return false
 		}
-		return a == b, v.spendText(len(a), at)
+		v.spendText(len(a), at)
+		return a == b
 	case optional:
 		b, ok := b.(optional)
-		if !ok || a.ok != b.ok {
-			return false, nil
-		}
-		return v.equal(a.value, b.value, at)
+		return ok && a.ok == b.ok && v.equal(a.value, b.value, at)
 	}
 	if order, ok := compare(a, b); ok {
-		return order == 0, nil
+		return order == 0
 	}
-	return a == nil && b == nil, nil // all others have different types, or are NaN
+	return a == nil && b == nil // all others have different types, or are NaN
 }
 
-// concat joins two texts or two lists.
-func (v *evaluation) concat(a, b any, at ast.Expr) (any, bool, *fault) {
+// concat joins two texts or two lists; false for other values.
+func (v *evaluation) concat(a, b any, at ast.Expr) (any, bool) {
 	switch a := a.(type) {
 	case string:
 		if b, ok := b.(string); ok {
-			if f := v.spendText(len(a)+len(b), at); f != nil {
-				return nil, true, f
-			}
-			return a + b, true, nil
+			v.spendText(len(a)+len(b), at)
+			return a + b, true
 		}
 	case []any:
 		if b, ok := b.([]any); ok {
-			if f := v.spend(len(a)+len(b), at); f != nil {
-				return nil, true, f
-			}
-			return slices.Concat(a, b), true, nil
+			v.spend(len(a)+len(b), at)
+			return slices.Concat(a, b), true
 		}
 	}
-	return nil, false, nil
+	return nil, false
 }
 
-// contains reports whether the list has the value, or the map has the key.
-func (v *evaluation) contains(value, in any, at ast.Expr) (any, *fault) {
-	if f := v.spendValue(value, at); f != nil {
-		return nil, f
-	}
-	switch in := in.(type) {
+// contained reports whether a list has the value, or a map has the key.
+func contained(v *evaluation, c *call, args []any) any {
+	value := args[0]
+	v.spendValue(value, c.at)
+	switch in := args[1].(type) {
 	case map[string]any:
 		key, ok := value.(string)
 		_, has := in[key]
-		return ok && has, nil
+		return ok && has
 	case []any:
-		for _, element := range in {
-			if same, f := v.equal(value, element, at); same || f != nil {
-				return same, f
-			}
-		}
-		return false, nil
+		return slices.ContainsFunc(in, func(element any) bool { return v.equal(value, element, c.at) })
 	}
-	return nil, wrongAt(at, "in needs a list or a map, and this is %s", typeOf(in))
+	panic(wrongAt(c.at, "in needs a list or a map, and this is %s", typeOf(args[1])))
 }
 
 // typeOf names the type of a value, for people.
@@ -134,23 +100,4 @@ func typeOf(value any) string {
 		return "an optional value"
 	}
 	return "a time"
-}
-
-// joined joins the texts of a list.
-func (v *evaluation) joined(list []any, separator string, at ast.Expr) (any, *fault) {
-	var b strings.Builder
-	for i, part := range list {
-		text, ok := part.(string)
-		if !ok {
-			return nil, wrongAt(at, "join needs strings, and element %d is %s", i, typeOf(part))
-		}
-		if f := v.spendText(len(text)+len(separator), at); f != nil {
-			return nil, f
-		}
-		if i > 0 {
-			b.WriteString(separator)
-		}
-		b.WriteString(text)
-	}
-	return b.String(), nil
 }

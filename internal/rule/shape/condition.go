@@ -4,95 +4,73 @@ import "github.com/google/cel-go/common/ast"
 
 // logical returns && or ||. If the first operand is end, it is the result; otherwise the second
 // operand is.
-func logical(end bool) func(v *evaluation, c *call, names *scope) (any, *fault) {
-	return func(v *evaluation, c *call, names *scope) (any, *fault) {
+func logical(end bool) func(v *evaluation, c *call, names *scope) any {
+	return func(v *evaluation, c *call, names *scope) any {
 		for _, arg := range c.args {
-			is, f := v.truth(arg, names)
-			if f != nil || is == end {
-				return is, f
+			if v.truth(arg, names) == end {
+				return end
 			}
 		}
-		return !end, nil
+		return !end
 	}
 }
 
 // truth evaluates a condition.
-func (v *evaluation) truth(e ast.Expr, names *scope) (bool, *fault) {
-	value, f := v.eval(e, names)
-	if f != nil {
-		return false, f
-	}
+func (v *evaluation) truth(e ast.Expr, names *scope) bool {
+	value := v.eval(e, names)
 	is, ok := value.(bool)
 	if !ok {
-		return false, wrongAt(e, "must be a bool, and this is %s", typeOf(value))
+		panic(wrongAt(e, "must be a bool, and this is %s", typeOf(value)))
 	}
-	return is, nil
+	return is
 }
 
-func conditional(v *evaluation, c *call, names *scope) (any, *fault) {
-	is, f := v.truth(c.args[0], names)
-	switch {
-	case f != nil:
-		return nil, f
-	case is:
+func conditional(v *evaluation, c *call, names *scope) any {
+	if v.truth(c.args[0], names) {
 		return v.eval(c.args[1], names)
 	}
 	return v.eval(c.args[2], names)
 }
 
 // has reports whether a map has a field.
-func has(v *evaluation, c *call, names *scope) (any, *fault) {
+func has(v *evaluation, c *call, names *scope) any {
 	field := c.args[0]
 	if field.Kind() != ast.SelectKind {
-		return nil, wrongAt(field, "has needs a field, such as has(event.data.name)")
+		panic(wrongAt(field, "has needs a field, such as has(event.data.name)"))
 	}
-	operand, f := v.eval(field.AsSelect().Operand(), names)
-	if f != nil {
-		return nil, f
-	}
+	name := field.AsSelect().FieldName()
+	operand := v.eval(field.AsSelect().Operand(), names)
 	fields, ok := operand.(map[string]any)
 	if !ok {
-		return nil, wrongAt(field, "%s has no field %s", typeOf(operand), field.AsSelect().FieldName())
+		panic(wrongAt(field, "%s has no field %s", typeOf(operand), name))
 	}
-	_, ok = fields[field.AsSelect().FieldName()]
-	return ok, nil
+	_, ok = fields[name]
+	return ok
 }
 
 // index returns an element of a list, or a value of a map.
-func index(v *evaluation, c *call, args []any) (any, *fault) {
-	found, f := v.lookup(c, args)
-	if _, is := args[0].(optional); is || f != nil {
-		return found, f
+func index(v *evaluation, c *call, args []any) any {
+	found := v.lookup(c, args)
+	if _, is := args[0].(optional); is {
+		return found
 	}
 	if !found.ok {
-		return nil, wrongAt(c.at, "no such key or index")
+		panic(wrongAt(c.at, "no such key or index"))
 	}
-	return found.value, nil
+	return found.value
 }
 
 // optionalIndex is index for an element or key that may be missing.
-func optionalIndex(v *evaluation, c *call, args []any) (any, *fault) {
-	found, f := v.lookup(c, args)
-	return found, f
-}
+func optionalIndex(v *evaluation, c *call, args []any) any { return v.lookup(c, args) }
 
 // lookup returns the element in the value, or in an optional value.
-func (v *evaluation) lookup(c *call, args []any) (optional, *fault) {
-	if f := v.spendValue(args[1], c.at); f != nil {
-		return optional{}, f
-	}
-	place, f := v.number(args[1], c.at)
-	if f != nil {
-		return optional{}, f
-	}
+func (v *evaluation) lookup(c *call, args []any) optional {
+	v.spendValue(args[1], c.at)
+	place := v.number(args[1], c.at)
 	of, is := args[0].(optional)
 	if !is {
 		of = optional{value: args[0], ok: true}
 	}
-	return optionalAt(of, place), nil
-}
-
-func optionalAt(of optional, place any) optional {
 	switch in := of.value.(type) {
 	case []any:
 		n, ok := place.(int64)
@@ -100,7 +78,7 @@ func optionalAt(of optional, place any) optional {
 			return optional{value: in[n], ok: true}
 		}
 	case map[string]any:
-		if name, ok := place.(string); ok && of.ok {
+		if name, ok := place.(string); ok {
 			return optionalField(of, name)
 		}
 	}

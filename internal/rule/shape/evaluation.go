@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"iter"
 	"maps"
 	"slices"
 
@@ -45,44 +46,38 @@ type optional struct {
 }
 
 // spend pays for work.
-func (v *evaluation) spend(steps int, at ast.Expr) *fault {
+func (v *evaluation) spend(steps int, at ast.Expr) {
 	if v.left -= steps; v.left < 0 {
-		return wrongAt(at, "takes too many steps for this event")
+		panic(wrongAt(at, "takes too many steps for this event"))
 	}
 	if v.looked-v.left >= lookSteps {
 		v.looked = v.left
 		if v.stopped = closed(v.done); v.stopped {
-			return wrongAt(at, "was stopped")
+			panic(wrongAt(at, "was stopped"))
 		}
 	}
-	return nil
 }
 
 // spendText pays for a text of so many bytes.
-func (v *evaluation) spendText(bytes int, at ast.Expr) *fault {
-	return v.spend(1+bytes/charactersPerStep, at)
-}
+func (v *evaluation) spendText(bytes int, at ast.Expr) { v.spend(1+bytes/charactersPerStep, at) }
 
 // spendValue pays for a text that is hashed, counted or parsed; other values are free.
-func (v *evaluation) spendValue(value any, at ast.Expr) *fault {
+func (v *evaluation) spendValue(value any, at ast.Expr) {
 	if text, ok := value.(string); ok {
-		return v.spendText(len(text), at)
+		v.spendText(len(text), at)
 	}
-	return nil
 }
 
 // eval returns the value of the expression.
-func (v *evaluation) eval(e ast.Expr, names *scope) (any, *fault) {
-	if f := v.spend(1, e); f != nil {
-		return nil, f
-	}
+func (v *evaluation) eval(e ast.Expr, names *scope) any {
+	v.spend(1, e)
 	switch e.Kind() {
 	case ast.LiteralKind:
 		value, _ := literal(e)
-		return value, nil
+		return value
 	case ast.IdentKind:
 		found, _ := names.find(e.AsIdent())
-		return found.value, nil
+		return found.value
 	case ast.SelectKind:
 		return v.selected(e, names)
 	case ast.CallKind:
@@ -93,28 +88,25 @@ func (v *evaluation) eval(e ast.Expr, names *scope) (any, *fault) {
 		return v.object(e, names)
 	case ast.StructKind, ast.ComprehensionKind, ast.UnspecifiedExprKind:
 	}
-	return nil, wrongAt(e, "is not supported")
+	panic(wrongAt(e, "is not supported"))
 }
 
 // selected returns the field of a map, or of an optional map.
-func (v *evaluation) selected(e ast.Expr, names *scope) (any, *fault) {
+func (v *evaluation) selected(e ast.Expr, names *scope) any {
 	name := e.AsSelect().FieldName()
-	operand, f := v.eval(e.AsSelect().Operand(), names)
-	if f != nil {
-		return nil, f
-	}
+	operand := v.eval(e.AsSelect().Operand(), names)
 	if o, ok := operand.(optional); ok {
-		return optionalField(o, name), nil
+		return optionalField(o, name)
 	}
 	fields, ok := operand.(map[string]any)
 	if !ok {
-		return nil, wrongAt(e, "%s has no field %s", typeOf(operand), name)
+		panic(wrongAt(e, "%s has no field %s", typeOf(operand), name))
 	}
 	value, ok := fields[name]
 	if !ok {
-		return nil, wrongAt(e, "no such key: %s", name)
+		panic(wrongAt(e, "no such key: %s", name))
 	}
-	return value, nil
+	return value
 }
 
 // optionalField returns the field of an optional map; absent if the map or the field is.
@@ -127,121 +119,82 @@ func optionalField(o optional, name string) optional {
 	return optional{value: value, ok: ok}
 }
 
-func (v *evaluation) list(e ast.Expr, names *scope) (any, *fault) {
+func (v *evaluation) list(e ast.Expr, names *scope) any {
 	list := make([]any, 0, e.AsList().Size())
 	for i, element := range e.AsList().Elements() {
-		value, f := v.eval(element, names)
-		if f != nil {
-			return nil, f
-		}
-		present := true
-		if e.AsList().IsOptional(int32(i)) {
-			if value, present, f = unpacked(value, element); f != nil {
-				return nil, f
-			}
-		}
-		if present {
-			list = append(list, value)
+		if part := v.part(element, names, e.AsList().IsOptional(int32(i))); part.ok {
+			list = append(list, part.value)
 		}
 	}
-	return list, nil
+	return list
 }
 
-// unpacked returns the value of an optional, and whether it is present.
-func unpacked(value any, at ast.Expr) (any, bool, *fault) {
-	o, ok := value.(optional)
+// part evaluates a part of a list or map. Only an optional part may be absent.
+func (v *evaluation) part(e ast.Expr, names *scope, isOptional bool) optional {
+	value := v.eval(e, names)
+	if !isOptional {
+		return optional{value: value, ok: true}
+	}
+	part, ok := value.(optional)
 	if !ok {
-		return nil, false, wrongAt(at, "must be an optional value, such as event.data.?name")
+		panic(wrongAt(e, "must be an optional value, such as event.data.?name"))
 	}
-	return o.value, o.ok, nil
+	return part
 }
 
-func (v *evaluation) object(e ast.Expr, names *scope) (any, *fault) {
-	if f := v.spend(mapSteps, e); f != nil {
-		return nil, f
-	}
+func (v *evaluation) object(e ast.Expr, names *scope) any {
+	v.spend(mapSteps, e)
 	object := make(map[string]any, len(e.AsMap().Entries()))
 	for _, entry := range e.AsMap().Entries() {
 		pair := entry.AsMapEntry()
-		key, f := v.eval(pair.Key(), names)
-		if f != nil {
-			return nil, f
-		}
-		value, f := v.eval(pair.Value(), names)
-		if f != nil {
-			return nil, f
-		}
-		present := true
-		if pair.IsOptional() {
-			if value, present, f = unpacked(value, pair.Value()); f != nil {
-				return nil, f
-			}
-		}
-		if !present {
-			continue
-		}
-		if f := v.put(object, key, value, pair.Key()); f != nil {
-			return nil, f
+		key := v.eval(pair.Key(), names)
+		if part := v.part(pair.Value(), names, pair.IsOptional()); part.ok {
+			v.put(object, key, part.value, pair.Key())
 		}
 	}
-	return object, nil
+	return object
 }
 
 // put adds an entry, whose key must be new.
-func (v *evaluation) put(object map[string]any, key, value any, at ast.Expr) *fault {
-	if f := v.spendValue(key, at); f != nil {
-		return f
-	}
+func (v *evaluation) put(object map[string]any, key, value any, at ast.Expr) {
+	v.spendValue(key, at)
 	name, ok := key.(string)
 	if !ok {
-		return wrongAt(at, "keys of maps must be strings, and this is %s", typeOf(key))
+		panic(wrongAt(at, "keys of maps must be strings, and this is %s", typeOf(key)))
 	}
 	if _, twice := object[name]; twice {
-		return wrongAt(at, "the map has this key twice")
+		panic(wrongAt(at, "the map has this key twice"))
 	}
 	object[name] = value
-	return nil
 }
 
-// fold calls do for each element of a list with its index, or for each entry of a map in the
-// order of the keys.
-func (v *evaluation) fold(of any, at ast.Expr, do func(key, value any) (done bool, f *fault)) *fault {
-	switch values := of.(type) {
-	case []any:
-		for i, value := range values {
-			if done, f := v.foldOne(int64(i), value, at, do); done || f != nil {
-				return f
+// elements returns the elements of a list with their indexes, or the entries of a map in the order of
+// the keys.
+func (v *evaluation) elements(of any, at ast.Expr) iter.Seq2[any, any] {
+	return func(yield func(key, value any) bool) {
+		switch values := of.(type) {
+		case []any:
+			for i, value := range values {
+				if v.spend(1, at); !yield(int64(i), value) {
+					return
+				}
 			}
-		}
-		return nil
-	case map[string]any:
-		keys, f := v.keys(values, at)
-		if f != nil {
-			return f
-		}
-		for _, key := range keys {
-			if done, f := v.foldOne(key, values[key], at, do); done || f != nil {
-				return f
+		case map[string]any:
+			for _, key := range v.keys(values, at) {
+				if v.spend(1, at); !yield(key, values[key]) {
+					return
+				}
 			}
+		default:
+			panic(wrongAt(at, "must be a list or a map, and this is %s", typeOf(of)))
 		}
-		return nil
 	}
-	return wrongAt(at, "must be a list or a map, and this is %s", typeOf(of))
 }
 
 // keys pays for the keys of a map, and returns them in order.
-func (v *evaluation) keys(of map[string]any, at ast.Expr) ([]string, *fault) {
+func (v *evaluation) keys(of map[string]any, at ast.Expr) []string {
 	for key := range of {
-		if f := v.spendText(sorted*len(key), at); f != nil {
-			return nil, f
-		}
+		v.spendText(sorted*len(key), at)
 	}
-	return slices.Sorted(maps.Keys(of)), nil
-}
-
-func (v *evaluation) foldOne(key, value any, at ast.Expr, do func(key, value any) (bool, *fault)) (bool, *fault) {
-	if f := v.spend(1, at); f != nil {
-		return true, f
-	}
-	return do(key, value)
+	return slices.Sorted(maps.Keys(of))
 }

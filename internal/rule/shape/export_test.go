@@ -27,7 +27,7 @@ func Steps(expression string, event *hook.Event, most int, done <-chan struct{})
 // Number parses a number of a payload.
 func Number(text string) (value any, steps int) {
 	v := evaluation{left: maxSteps}
-	value, _ = v.number(json.Number(text), nil)
+	value = v.number(json.Number(text), nil)
 	return value, maxSteps - v.left
 }
 

@@ -116,8 +116,8 @@ func parse(text string) (*expression, error) {
 	if nodes > maxNodes {
 		return nil, &Error{Problem: fmt.Sprintf("has %d parts, and must have at most %d", nodes, maxNodes), Version: e.version}
 	}
-	if fault := e.calls.check(tree.Expr(), &scope{name: eventName}); fault != nil {
-		return nil, e.wrong(fault)
+	if f := faultOf(func() { e.calls.check(&scope{name: eventName}, tree.Expr()) }); f != nil {
+		return nil, e.wrong(f)
 	}
 	return e, nil
 }
@@ -179,17 +179,10 @@ func (s *Shaper) transform(done <-chan struct{}, text string, event *hook.Event)
 
 // evaluate returns the result of one evaluation. The error is an *Error.
 func (e *expression) evaluate(v *evaluation, event *hook.Event) (c Content, isText bool, err error) {
-	input, err := v.event(event)
-	if err != nil {
-		return Content{}, false, &Error{Problem: err.Error(), Version: e.version}
-	}
-	result, f := v.eval(e.tree.Expr(), &scope{name: eventName, value: input})
-	if f != nil {
+	if f := faultOf(func() {
+		c, isText = v.contentOf(v.eval(e.tree.Expr(), &scope{name: eventName, value: v.event(event)}))
+	}); f != nil {
 		return Content{}, false, e.wrong(f)
-	}
-	c, isText, err = v.contentOf(result)
-	if err != nil {
-		return Content{}, false, &Error{Problem: cleaned(err.Error()), Version: e.version}
 	}
 	c.Version = e.version
 	return c, isText, nil

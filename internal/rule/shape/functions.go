@@ -18,24 +18,24 @@ var (
 		operators.Has:           {least: 1, most: 1, special: has},
 		operators.LogicalNot:    {least: 1, most: 1, do: unary},
 		operators.Negate:        {least: 1, most: 1, do: unary},
-		operators.Equals:        {least: 2, most: 2, do: binary},
-		operators.NotEquals:     {least: 2, most: 2, do: binary},
-		operators.Less:          {least: 2, most: 2, do: binary},
-		operators.LessEquals:    {least: 2, most: 2, do: binary},
-		operators.Greater:       {least: 2, most: 2, do: binary},
-		operators.GreaterEquals: {least: 2, most: 2, do: binary},
-		operators.In:            {least: 2, most: 2, do: binary},
-		operators.Add:           {least: 2, most: 2, do: binary},
-		operators.Subtract:      {least: 2, most: 2, do: binary},
-		operators.Multiply:      {least: 2, most: 2, do: binary},
-		operators.Divide:        {least: 2, most: 2, do: binary},
-		operators.Modulo:        {least: 2, most: 2, do: binary},
+		operators.Equals:        {least: 2, most: 2, do: equality},
+		operators.NotEquals:     {least: 2, most: 2, do: equality},
+		operators.Less:          {least: 2, most: 2, do: ordered},
+		operators.LessEquals:    {least: 2, most: 2, do: ordered},
+		operators.Greater:       {least: 2, most: 2, do: ordered},
+		operators.GreaterEquals: {least: 2, most: 2, do: ordered},
+		operators.In:            {least: 2, most: 2, do: contained},
+		operators.Add:           {least: 2, most: 2, do: calculated},
+		operators.Subtract:      {least: 2, most: 2, do: calculated},
+		operators.Multiply:      {least: 2, most: 2, do: calculated},
+		operators.Divide:        {least: 2, most: 2, do: calculated},
+		operators.Modulo:        {least: 2, most: 2, do: calculated},
 		operators.Index:         {least: 2, most: 2, do: index},
 		operators.OptIndex:      {least: 2, most: 2, do: optionalIndex},
 		operators.OptSelect:     {least: 2, most: 2, do: optionalIndex},
 
 		"json":      {least: 1, most: 1, do: toJSON},
-		"size":      conversion(size),
+		"size":      {least: 1, most: 1, do: size},
 		"string":    conversion(toString),
 		"int":       conversion(converted(types.IntType)),
 		"uint":      conversion(converted(types.UintType)),
@@ -46,8 +46,8 @@ var (
 	namespaced = map[string]function{
 		"cel.bind":      {least: 3, most: 3, names: 1, bind: true, special: bind},
 		"base64.encode": {least: 1, most: 1, do: encodeBase64},
-		"optional.of":   {least: 1, most: 1, do: func(_ *evaluation, _ *call, args []any) (any, *fault) { return optional{value: args[0], ok: true}, nil }},
-		"optional.none": {do: func(*evaluation, *call, []any) (any, *fault) { return optional{}, nil }},
+		"optional.of":   {least: 1, most: 1, do: func(_ *evaluation, _ *call, args []any) any { return optional{value: args[0], ok: true} }},
+		"optional.none": {do: func(*evaluation, *call, []any) any { return optional{} }},
 	}
 	// methods are also the macros.
 	methods = map[string]function{
@@ -60,7 +60,7 @@ var (
 		"transformMap":  {least: 3, most: 3, names: 2, special: transformedMap},
 		"size":          {do: size},
 		"orValue":       {least: 1, most: 1, do: orValue},
-		"hasValue":      {do: valueOf},
+		"hasValue":      {do: hasValue},
 		"value":         {do: valueOf},
 		"contains":      {least: 1, most: 1, do: search},
 		"startsWith":    {least: 1, most: 1, do: search},
@@ -76,56 +76,48 @@ var (
 )
 
 // conversion returns a function of one value, which pays for the value first.
-func conversion(do func(v *evaluation, c *call, args []any) (any, *fault)) function {
-	return function{least: 1, most: 1, do: func(v *evaluation, c *call, args []any) (any, *fault) {
-		if f := v.spendValue(args[0], c.at); f != nil {
-			return nil, f
-		}
-		value, f := v.number(args[0], c.at)
-		if f != nil {
-			return nil, f
-		}
-		return do(v, c, []any{value})
+func conversion(do func(v *evaluation, c *call, value any) any) function {
+	return function{least: 1, most: 1, do: func(v *evaluation, c *call, args []any) any {
+		v.spendValue(args[0], c.at)
+		return do(v, c, v.number(args[0], c.at))
 	}}
 }
 
-func size(v *evaluation, c *call, args []any) (any, *fault) {
-	if f := v.spendValue(args[0], c.at); f != nil {
-		return nil, f
-	}
+func size(v *evaluation, c *call, args []any) any {
+	v.spendValue(args[0], c.at)
 	switch of := args[0].(type) {
 	case string:
-		return int64(utf8.RuneCountInString(of)), nil
+		return int64(utf8.RuneCountInString(of))
 	case []any:
-		return int64(len(of)), nil
+		return int64(len(of))
 	case map[string]any:
-		return int64(len(of)), nil
+		return int64(len(of))
 	}
-	return nil, wrongAt(c.at, "%s has no size", typeOf(args[0]))
+	panic(wrongAt(c.at, "%s has no size", typeOf(args[0])))
 }
 
-func orValue(_ *evaluation, c *call, args []any) (any, *fault) {
-	o, ok := args[0].(optional)
-	switch {
-	case !ok:
-		return nil, wrongAt(c.at, "orValue needs an optional value, such as event.data.?name")
-	case o.ok:
-		return o.value, nil
+func orValue(_ *evaluation, c *call, args []any) any {
+	if o := optionalOf(c, args[0]); o.ok {
+		return o.value
 	}
-	return args[1], nil
+	return args[1]
 }
 
-// valueOf evaluates the methods value and hasValue of an optional value.
-func valueOf(_ *evaluation, c *call, args []any) (any, *fault) {
-	o, ok := args[0].(optional)
-	name := c.name
-	switch {
-	case !ok:
-		return nil, wrongAt(c.at, "%s needs an optional value, such as event.data.?name", name)
-	case name == "hasValue":
-		return o.ok, nil
-	case !o.ok:
-		return nil, wrongAt(c.at, "the optional value is absent")
+func hasValue(_ *evaluation, c *call, args []any) any { return optionalOf(c, args[0]).ok }
+
+func valueOf(_ *evaluation, c *call, args []any) any {
+	o := optionalOf(c, args[0])
+	if !o.ok {
+		panic(wrongAt(c.at, "the optional value is absent"))
 	}
-	return o.value, nil
+	return o.value
+}
+
+// optionalOf returns the target of a method of optional values.
+func optionalOf(c *call, target any) optional {
+	o, ok := target.(optional)
+	if !ok {
+		panic(wrongAt(c.at, "%s needs an optional value, such as event.data.?name", c.name))
+	}
+	return o
 }

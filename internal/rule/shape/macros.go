@@ -1,108 +1,91 @@
 package shape
 
+import "iter"
+
 // bind evaluates an expression in which a name stands for a value.
-func bind(v *evaluation, c *call, names *scope) (any, *fault) {
-	value, f := v.eval(c.args[1], names)
-	if f != nil {
-		return nil, f
-	}
+func bind(v *evaluation, c *call, names *scope) any {
+	value := v.eval(c.args[1], names)
 	return v.eval(c.args[2], &scope{name: c.args[0].AsIdent(), value: value, around: names})
 }
 
-// each calls do with each element of the target, as the value of the macro's name. The elements
-// of a map are its keys.
-func (v *evaluation) each(c *call, names *scope, do func(inner *scope, value any) (bool, *fault)) *fault {
-	of, f := v.eval(c.target, names)
-	if f != nil {
-		return f
-	}
-	_, isMap := of.(map[string]any)
-	return v.fold(of, c.target, func(key, value any) (bool, *fault) {
-		if isMap {
-			value = key
-		}
-		return do(&scope{name: c.args[0].AsIdent(), value: value, around: names}, value)
-	})
-}
-
-func mapped(v *evaluation, c *call, names *scope) (any, *fault) {
-	list := []any{}
-	f := v.each(c, names, func(inner *scope, _ any) (bool, *fault) {
-		if len(c.args) == 3 {
-			if is, f := v.truth(c.args[1], inner); !is || f != nil {
-				return false, f
+// each returns the elements of the target, and scopes in which the macro's name stands for them. The
+// elements of a map are its keys.
+func (v *evaluation) each(c *call, names *scope) iter.Seq2[*scope, any] {
+	return func(yield func(inner *scope, value any) bool) {
+		of := v.eval(c.target, names)
+		_, isMap := of.(map[string]any)
+		for key, value := range v.elements(of, c.target) {
+			if isMap {
+				value = key
+			}
+			if !yield(&scope{name: c.args[0].AsIdent(), value: value, around: names}, value) {
+				return
 			}
 		}
-		value, f := v.eval(c.args[len(c.args)-1], inner)
-		list = append(list, value)
-		return false, f
-	})
-	return list, f
+	}
 }
 
-func filtered(v *evaluation, c *call, names *scope) (any, *fault) {
+func mapped(v *evaluation, c *call, names *scope) any {
 	list := []any{}
-	f := v.each(c, names, func(inner *scope, value any) (bool, *fault) {
-		is, f := v.truth(c.args[1], inner)
-		if is {
+	for inner := range v.each(c, names) {
+		if len(c.args) == 2 || v.truth(c.args[1], inner) {
+			list = append(list, v.eval(c.args[len(c.args)-1], inner))
+		}
+	}
+	return list
+}
+
+func filtered(v *evaluation, c *call, names *scope) any {
+	list := []any{}
+	for inner, value := range v.each(c, names) {
+		if v.truth(c.args[1], inner) {
 			list = append(list, value)
 		}
-		return false, f
-	})
-	return list, f
+	}
+	return list
 }
 
 // quantified evaluates all, exists and exists_one.
-func quantified(v *evaluation, c *call, names *scope) (any, *fault) {
-	name, count, missed := c.name, 0, false
-	f := v.each(c, names, func(inner *scope, _ any) (bool, *fault) {
-		is, f := v.truth(c.args[1], inner)
-		if is {
+func quantified(v *evaluation, c *call, names *scope) any {
+	count := 0
+	for inner := range v.each(c, names) {
+		switch is := v.truth(c.args[1], inner); {
+		case is && c.name == "exists":
+			return true
+		case is:
 			count++
-		} else {
-			missed = true
+		case c.name == "all":
+			return false
 		}
-		return name == "all" && missed || name == "exists" && count > 0, f
-	})
-	switch name {
-	case "all":
-		return !missed, f
-	case "exists":
-		return count > 0, f
 	}
-	return count == 1, f
+	return c.name == "all" || count == 1
 }
 
-// pairs calls do with each element of the target and its index, or with each entry of a map.
-func (v *evaluation) pairs(c *call, names *scope, do func(inner *scope, key any) *fault) *fault {
-	of, f := v.eval(c.target, names)
-	if f != nil {
-		return f
+// pairs returns the elements of the target with their indexes, or the entries of a map: the scopes in
+// which the macro's names stand for them, and the index or key.
+func (v *evaluation) pairs(c *call, names *scope) iter.Seq2[*scope, any] {
+	return func(yield func(inner *scope, key any) bool) {
+		for key, value := range v.elements(v.eval(c.target, names), c.target) {
+			inner := &scope{name: c.args[0].AsIdent(), value: key, around: names}
+			if !yield(&scope{name: c.args[1].AsIdent(), value: value, around: inner}, key) {
+				return
+			}
+		}
 	}
-	return v.fold(of, c.target, func(key, value any) (bool, *fault) {
-		inner := &scope{name: c.args[0].AsIdent(), value: key, around: names}
-		return false, do(&scope{name: c.args[1].AsIdent(), value: value, around: inner}, key)
-	})
 }
 
-func transformedList(v *evaluation, c *call, names *scope) (any, *fault) {
+func transformedList(v *evaluation, c *call, names *scope) any {
 	list := []any{}
-	f := v.pairs(c, names, func(inner *scope, _ any) *fault {
-		value, f := v.eval(c.args[2], inner)
-		list = append(list, value)
-		return f
-	})
-	return list, f
+	for inner := range v.pairs(c, names) {
+		list = append(list, v.eval(c.args[2], inner))
+	}
+	return list
 }
 
-func transformedMap(v *evaluation, c *call, names *scope) (any, *fault) {
+func transformedMap(v *evaluation, c *call, names *scope) any {
 	object := make(map[string]any)
-	f := v.pairs(c, names, func(inner *scope, key any) *fault {
-		value, f := v.eval(c.args[2], inner)
-		if f != nil {
-			return f
-		}
-		return v.put(object, key, value, c.target)
-	})
-	return object, f
+	for inner, key := range v.pairs(c, names) {
+		v.put(object, key, v.eval(c.args[2], inner), c.target)
+	}
+	return object
 }

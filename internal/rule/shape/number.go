@@ -12,12 +12,12 @@ import (
 // conversions of CEL.
 func celOf(value any) ref.Val { return types.DefaultTypeAdapter.NativeToValue(value) }
 
-// valueOr returns the value of a result of cel-go, or its error as a fault.
-func valueOr(result ref.Val, at ast.Expr) (any, *fault) {
+// valueOr returns the value of a result of cel-go, whose errors are faults.
+func valueOr(result ref.Val, at ast.Expr) any {
 	if err, failed := result.(*types.Err); failed {
-		return nil, wrongAt(at, "%v", err)
+		panic(wrongAt(at, "%v", err))
 	}
-	return result.Value(), nil
+	return result.Value()
 }
 
 // calculable is a number.
@@ -29,33 +29,25 @@ type calculable interface {
 	traits.Divider
 }
 
-// arithmetic returns the result of an operator on two numbers of one type. ok is false for all
-// other values.
-func arithmetic(op string, a, b any, at ast.Expr) (value any, ok bool, f *fault) {
+// arithmetic returns the result of an operator on two numbers of one type.
+func arithmetic(op string, a, b any, at ast.Expr) any {
 	y := celOf(b)
 	x, ok := celOf(a).(calculable)
-	if !ok || x.Type() != y.Type() {
-		return nil, false, nil
+	whole, isWhole := x.(traits.Modder)
+	switch {
+	case !ok || x.Type() != y.Type():
+	case op == operators.Add:
+		return valueOr(x.Add(y), at)
+	case op == operators.Subtract:
+		return valueOr(x.Subtract(y), at)
+	case op == operators.Multiply:
+		return valueOr(x.Multiply(y), at)
+	case op == operators.Divide:
+		return valueOr(x.Divide(y), at)
+	case isWhole: // only the modulo is left
+		return valueOr(whole.Modulo(y), at)
 	}
-	var result ref.Val
-	switch op {
-	case operators.Add:
-		result = x.Add(y)
-	case operators.Subtract:
-		result = x.Subtract(y)
-	case operators.Multiply:
-		result = x.Multiply(y)
-	case operators.Divide:
-		result = x.Divide(y)
-	default:
-		whole, ok := x.(traits.Modder)
-		if !ok {
-			return nil, false, nil
-		}
-		result = whole.Modulo(y)
-	}
-	value, f = valueOr(result, at)
-	return value, true, f
+	panic(wrongAt(at, "no such operation for %s and %s", typeOf(a), typeOf(b)))
 }
 
 // compare orders two numbers of any types, two texts, two bools or two times. ok is false for all

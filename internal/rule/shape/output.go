@@ -3,7 +3,6 @@ package shape
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -33,8 +32,6 @@ const (
 // plain is the default content type of a body that is a text.
 const plain = "text/plain; charset=utf-8"
 
-var errTooLarge = fmt.Errorf("the body has more than %d bytes", MaxBody)
-
 // share returns the most bytes of a body that a transformation may make of the event.
 func share(event *hook.Event) int {
 	return max(len(event.Payload), MaxTogether/max(len(event.Targets), 1))
@@ -42,76 +39,69 @@ func share(event *hook.Event) int {
 
 // contentOf returns the content in a result, which must be a map with "body" and optionally
 // "headers" and "content_type". isText: the body is a string, and not JSON.
-func (v *evaluation) contentOf(result any) (c Content, isText bool, err error) {
+func (v *evaluation) contentOf(result any) (c Content, isText bool) {
 	entries, ok := result.(map[string]any)
 	if !ok {
-		return c, false, fmt.Errorf("the result is %s, and must be a map", typeOf(result))
+		panic(wrongAt(nil, "the result is %s, and must be a map", typeOf(result)))
 	}
 	body, ok := entries["body"]
 	if !ok {
-		return c, false, errors.New("the result has no body")
+		panic(wrongAt(nil, "the result has no body"))
 	}
 	for name := range entries {
 		if name != "body" && name != "headers" && name != "content_type" {
-			return c, false, errors.New("the result has another key than body, headers and content_type") // not naming it: the name may come from the payload
+			panic(wrongAt(nil, "the result has another key than body, headers and content_type")) // not naming it: the name may come from the payload
 		}
 	}
-	c.ContentType = JSON
 	text, isText := body.(string)
 	if isText {
 		c.Body, c.ContentType = []byte(text), plain
 		if len(c.Body) > MaxBody {
-			return c, false, errTooLarge
+			panic(wrongAt(nil, "the body has more than %d bytes", MaxBody))
 		}
 	} else {
-		w := writer{v: v}
-		if err := w.write(body, 0); err != nil {
-			return c, false, fmt.Errorf("body: %w", err)
-		}
-		c.Body = w.text
+		c.Body, c.ContentType = v.json(body, "body", nil), JSON
 	}
 	if value, ok := entries["content_type"]; ok {
-		if c.ContentType, err = contentTypeOf(value); err != nil {
-			return c, false, err
-		}
+		c.ContentType = contentTypeOf(value)
 	}
 	if value, ok := entries["headers"]; ok {
-		c.Headers, err = headersOf(value)
+		c.Headers = headersOf(value)
 	}
-	return c, isText, err
+	return c, isText
 }
 
-func contentTypeOf(value any) (string, error) {
+func contentTypeOf(value any) string {
 	text, ok := value.(string)
 	if ok && len(text) <= maxContentType && hook.ValidHeaderValue(text) {
 		if _, _, err := mime.ParseMediaType(text); err == nil {
-			return text, nil
+			return text
 		}
 	}
-	return "", errors.New(`content_type must be a media type, such as "application/json"`)
+	panic(wrongAt(nil, `content_type must be a media type, such as "application/json"`))
 }
 
-func headersOf(value any) (map[string]string, error) {
+func headersOf(value any) map[string]string {
 	entries, ok := value.(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("headers is %s, and must be a map", typeOf(value))
+		panic(wrongAt(nil, "headers is %s, and must be a map", typeOf(value)))
 	}
 	headers := make(map[string]string, len(entries))
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		text, ok := entries[name].(string)
 		if !ok {
-			return nil, fmt.Errorf("headers: every value must be a string, and one is %s", typeOf(entries[name]))
+			panic(wrongAt(nil, "headers: every value must be a string, and one is %s", typeOf(entries[name])))
 		}
 		canonical := http.CanonicalHeaderKey(name)
 		if _, twice := headers[canonical]; twice {
-			return nil, errors.New("headers: two names differ in their letters only")
+			panic(wrongAt(nil, "headers: two names differ in their letters only"))
 		}
 		headers[canonical] = text
 	}
 	if len(hook.ValidateHeaders(headers)) > 0 { // not naming it: the name may come from the payload
-		return nil, errors.New("headers: a name or a value is not allowed, see the limits of headers of an endpoint")
+		panic(wrongAt(nil, "headers: a name or a value is not allowed, see the limits of headers of an endpoint"))
 	}
-	return headers, nil
+	return headers
 }
 
 // writer writes JSON of at most MaxBody bytes and maxDepth levels, with the keys of maps sorted.
@@ -119,13 +109,25 @@ func headersOf(value any) (map[string]string, error) {
 // lists may contain one list many times.
 type writer struct {
 	v    *evaluation // pays
+	of   string      // what is written, for faults
 	at   ast.Expr    // nil: the whole expression
 	text []byte
 }
 
-func (w *writer) write(value any, depth int) error {
+// json returns the value as JSON.
+func (v *evaluation) json(value any, of string, at ast.Expr) []byte {
+	w := writer{v: v, of: of, at: at}
+	w.write(value, 0)
+	return w.text
+}
+
+func (w *writer) wrong(format string, args ...any) *fault {
+	return wrongAt(w.at, "%s: %s", w.of, fmt.Sprintf(format, args...))
+}
+
+func (w *writer) write(value any, depth int) {
 	if depth > maxDepth {
-		return fmt.Errorf("more than %d levels of lists and maps", maxDepth)
+		panic(w.wrong("more than %d levels of lists and maps", maxDepth))
 	}
 	before := len(w.text)
 	switch v := value.(type) {
@@ -141,59 +143,51 @@ func (w *writer) write(value any, depth int) error {
 		w.text = append(w.text, v...)
 	case float64:
 		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return errors.New("a number is infinite, or none")
+			panic(w.wrong("a number is infinite, or none"))
 		}
 		w.append(v)
 	case string:
-		if len(w.text)+len(v) > MaxBody {
-			return errTooLarge
-		}
+		w.bound(len(v))
 		w.append(v)
 	case time.Time:
 		w.append(stamp(v))
 	case map[string]any:
-		return w.writeMap(v, depth)
+		w.writeMap(v, depth)
+		return
 	case []any:
-		return w.writeList(v, depth)
+		w.writeList(v, depth)
+		return
 	default:
-		return fmt.Errorf("%s is not in JSON", typeOf(value))
+		panic(w.wrong("%s is not in JSON", typeOf(value)))
 	}
-	return w.bounded(len(w.text) - before)
+	w.spend(len(w.text) - before)
 }
 
-func (w *writer) writeMap(fields map[string]any, depth int) error {
-	if err := w.bounded(len(fields)); err != nil {
-		return err
-	}
+func (w *writer) writeMap(fields map[string]any, depth int) {
+	w.spend(len(fields))
 	w.text = append(w.text, '{')
 	for i, name := range slices.Sorted(maps.Keys(fields)) {
 		if i > 0 {
 			w.text = append(w.text, ',')
 		}
-		if err := w.write(name, depth); err != nil {
-			return err
-		}
+		w.write(name, depth)
 		w.text = append(w.text, ':')
-		if err := w.write(fields[name], depth+1); err != nil {
-			return err
-		}
+		w.write(fields[name], depth+1)
 	}
 	w.text = append(w.text, '}')
-	return w.bounded(1)
+	w.spend(1)
 }
 
-func (w *writer) writeList(list []any, depth int) error {
+func (w *writer) writeList(list []any, depth int) {
 	w.text = append(w.text, '[')
 	for i, value := range list {
 		if i > 0 {
 			w.text = append(w.text, ',')
 		}
-		if err := w.write(value, depth+1); err != nil {
-			return err
-		}
+		w.write(value, depth+1)
 	}
 	w.text = append(w.text, ']')
-	return w.bounded(1)
+	w.spend(1)
 }
 
 // append writes a text or a number.
@@ -205,12 +199,15 @@ func (w *writer) append(value any) {
 	w.text = append(w.text, bytes.TrimSuffix(text.Bytes(), []byte{'\n'})...)
 }
 
-func (w *writer) bounded(more int) error {
-	if len(w.text) > MaxBody {
-		return errTooLarge
+// spend pays for what was written.
+func (w *writer) spend(bytes int) {
+	w.bound(0)
+	w.v.spendText(bytes, w.at)
+}
+
+// bound refuses more bytes than MaxBody in all.
+func (w *writer) bound(more int) {
+	if len(w.text)+more > MaxBody {
+		panic(w.wrong("the body has more than %d bytes", MaxBody))
 	}
-	if f := w.v.spendText(more, w.at); f != nil {
-		return errors.New(f.problem)
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package shape
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -15,13 +14,11 @@ import (
 
 // event returns the event as transformations see it. The numbers of the payload are texts, see
 // number.
-func (v *evaluation) event(e *hook.Event) (map[string]any, error) {
-	if f := v.spend(len(e.Payload)/hook.BytesPerStep, nil); f != nil {
-		return nil, errors.New(f.problem)
-	}
+func (v *evaluation) event(e *hook.Event) map[string]any {
+	v.spend(len(e.Payload)/hook.BytesPerStep, nil)
 	data, wrong := hook.DecodeValue(e.Payload)
 	if wrong != "" {
-		return nil, errors.New("the payload is not valid JSON")
+		panic(wrongAt(nil, "the payload is not valid JSON"))
 	}
 	return map[string]any{
 		"id":        string(e.ID),
@@ -29,26 +26,24 @@ func (v *evaluation) event(e *hook.Event) (map[string]any, error) {
 		"timestamp": stamp(e.AcceptedAt),
 		"tenant":    string(e.Tenant),
 		"data":      data,
-	}, nil
+	}
 }
 
 // number parses a number of the payload, each time it is used; other values stay. Whole numbers of
 // 64 bits are exact, and all others become doubles: infinite beyond their range.
-func (v *evaluation) number(value any, at ast.Expr) (any, *fault) {
+func (v *evaluation) number(value any, at ast.Expr) any {
 	number, ok := value.(json.Number)
 	if !ok {
-		return value, nil
+		return value
 	}
 	text := number.String()
-	if f := v.spendText(len(text), at); f != nil {
-		return nil, f
-	}
+	v.spendText(len(text), at)
 	if !strings.ContainsAny(text, ".eE") && len(text) <= maxWhole {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			return n, nil
+			return n
 		}
 		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-			return n, nil
+			return n
 		}
 	}
 	digits, negative := strings.CutPrefix(text, "-")
@@ -59,25 +54,14 @@ func (v *evaluation) number(value any, at ast.Expr) (any, *fault) {
 	size, compared := decimal.Parse(digits)
 	switch {
 	case compared && size.Compare(beyond) >= 0:
-		return sign * math.Inf(1), nil
+		return sign * math.Inf(1)
 	case compared && size.Compare(below) <= 0:
-		return sign * 0, nil
+		return sign * 0
 	case !compared || len(text) > maxQuick || size.Compare(normal) < 0:
-		if f := v.spend(exactSteps, at); f != nil {
-			return nil, f
-		}
+		v.spend(exactSteps, at)
 	}
 	n, _ := strconv.ParseFloat(text, 64) // infinite if out of range; no result may be infinite
-	return n, nil
-}
-
-// numbers is number for two values.
-func (v *evaluation) numbers(a, b any, at ast.Expr) (x, y any, f *fault) {
-	if x, f = v.number(a, at); f != nil {
-		return nil, nil, f
-	}
-	y, f = v.number(b, at)
-	return x, y, f
+	return n
 }
 
 // Ends of the range of doubles, to see by the exponent what strconv takes 30 us to find out.
