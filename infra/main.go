@@ -16,8 +16,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -49,9 +47,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if err := set.apply(&env); err != nil {
-		return err
-	}
+	set.apply(&env)
 	if err := newStacks(app, env, set.names()); err != nil {
 		return err
 	}
@@ -100,17 +96,4 @@ func contextOf(app awscdk.App, key, fallback string) string {
 		return value
 	}
 	return fallback
-}
-
-// compactFile returns the JSON of a file without white space.
-func compactFile(path string) (string, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the operator names the file
-	if err != nil {
-		return "", err
-	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, text); err != nil {
-		return "", fmt.Errorf("%s is not valid JSON: %w", path, err)
-	}
-	return compact.String(), nil
 }

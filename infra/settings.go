@@ -26,6 +26,9 @@ var schemaText []byte
 // settings are the settings of a deployment by name. One without a value is not set.
 type settings map[string]string
 
+// files are the settings that name a file, from the folder of the file of settings.
+var files = []string{"SIGNATURE_PROFILES", "PRIVATE_ALLOW", "PRIVATE_CA"}
+
 // readSettings reads the file, if there is one, and checks it and the overrides against the schema.
 // An override without a value overrides nothing.
 func readSettings(file string, override func(name string) string) (settings, error) {
@@ -51,7 +54,7 @@ func readSettings(file string, override func(name string) string) (settings, err
 		if err := json.Unmarshal(text, &all); err != nil {
 			return nil, fmt.Errorf("%s is not a JSON object: %w", file, err)
 		}
-		for _, name := range []string{"SIGNATURE_PROFILES", "PRIVATE_ALLOW", "PRIVATE_CA"} {
+		for _, name := range files {
 			if path, ok := all[name].(string); ok && !filepath.IsAbs(path) {
 				all[name] = filepath.Join(filepath.Dir(file), path)
 			}
@@ -70,7 +73,27 @@ func readSettings(file string, override func(name string) string) (settings, err
 	for name, value := range all {
 		s[name], _ = value.(string) // by the schema
 	}
-	return s, nil
+	return s, s.read()
+}
+
+// read puts the content of each file in place of its path: JSON without white space, and PEM as it is.
+func (s settings) read() error {
+	for _, name := range files {
+		if s[name] == "" {
+			continue
+		}
+		text, err := os.ReadFile(s[name])
+		if err == nil && name != "PRIVATE_CA" {
+			var compact bytes.Buffer
+			err = json.Compact(&compact, text)
+			text = compact.Bytes()
+		}
+		if err != nil {
+			return fmt.Errorf("read %s from %s: %w", name, s[name], err)
+		}
+		s[name] = string(text)
+	}
+	return nil
 }
 
 // names returns the settings that are set, sorted.
@@ -91,29 +114,11 @@ func (s settings) number(name string) int {
 }
 
 // apply sets the settings of the environment.
-func (s settings) apply(env *surehook.Environment) error {
-	if file := s["SIGNATURE_PROFILES"]; file != "" {
-		profiles, err := compactFile(file)
-		if err != nil {
-			return fmt.Errorf("read SIGNATURE_PROFILES: %w", err)
-		}
-		env.SignatureProfiles = profiles
+func (s settings) apply(env *surehook.Environment) {
+	env.SignatureProfiles = s["SIGNATURE_PROFILES"]
+	env.Private = surehook.Private{
+		Allow: s["PRIVATE_ALLOW"], CA: s["PRIVATE_CA"], VPC: s["PRIVATE_VPC"], Subnets: s.list("PRIVATE_SUBNETS"), Groups: s.list("PRIVATE_GROUPS"),
 	}
-	if file := s["PRIVATE_ALLOW"]; file != "" {
-		list, err := compactFile(file)
-		if err != nil {
-			return fmt.Errorf("read PRIVATE_ALLOW: %w", err)
-		}
-		env.Private.Allow = list
-	}
-	if file := s["PRIVATE_CA"]; file != "" {
-		authorities, err := os.ReadFile(file) //nolint:gosec // the operator names the file
-		if err != nil {
-			return fmt.Errorf("read PRIVATE_CA: %w", err)
-		}
-		env.Private.CA = string(authorities)
-	}
-	env.Private.VPC, env.Private.Subnets, env.Private.Groups = s["PRIVATE_VPC"], s.list("PRIVATE_SUBNETS"), s.list("PRIVATE_GROUPS")
 	env.AlarmEmail, env.Traces, env.Validation = s["ALARM_EMAIL"], s["TRACES"], s["VALIDATION"]
 	env.Events = surehook.EventBus{Bus: s["EVENT_BUS"], Pattern: s["EVENT_PATTERN"], TenantPath: s["TENANT_PATH"]}
 	env.Producers = s.list("PRODUCERS")
@@ -133,5 +138,4 @@ func (s settings) apply(env *surehook.Environment) error {
 	env.SignIn = names.SignIn{
 		Issuer: s["OIDC_ISSUER"], ClientID: s["OIDC_CLIENT_ID"], Roles: s["OIDC_ROLES"], Claim: s["OIDC_CLAIM"], Scopes: s["OIDC_SCOPES"], Origins: s.list("OIDC_ORIGINS"),
 	}
-	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatchactions"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -94,15 +93,13 @@ func deliveryAlarms(p plan) []alarm {
 		},
 		{
 			id: "Undeliverable", name: "undeliverable", section: "undeliverable",
-			means: "Surehook could not process some messages. Nothing retries these messages, so deliveries may be stuck. First read one message without deleting it, and find its delivery in the function's log. Fix the cause, then redrive the queue to its source.",
-			metric: p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(
-				options("Maximum", metricPeriod)),
+			means:  "Surehook could not process some messages. Nothing retries these messages, so deliveries may be stuck. First read one message without deleting it, and find its delivery in the function's log. Fix the cause, then redrive the queue to its source.",
+			metric: p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod)),
 		},
 		{
 			id: "UndeliverableRetry", name: "undeliverable-retry", section: "undeliverable",
-			means: "Surehook could not process some messages of the retry queue, or the Scheduler could not send them there. Nothing retries these messages, so deliveries may be stuck. First check the alarms about schedules, then read one message without deleting it. Fix the cause, then redrive the queue to the retry queue.",
-			metric: p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(
-				options("Maximum", metricPeriod)),
+			means:  "Surehook could not process some messages of the retry queue, or the Scheduler could not send them there. Nothing retries these messages, so deliveries may be stuck. First check the alarms about schedules, then read one message without deleting it. Fix the cause, then redrive the queue to the retry queue.",
+			metric: p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod)),
 		},
 		{
 			id: "BreakerSilent", name: "breaker-silent", section: "breaker-silent",
@@ -210,23 +207,11 @@ const maxDelay = 15 * time.Minute
 func pendingAlarms(p plan) []alarm {
 	var all []alarm
 	for _, q := range p.work() {
-		limit, who, what := p.Environment.Thresholds.OldestPending, "deliver", "A delivery on the "+q.name+" queue"
-		switch q.resource {
-		case p.Queues.Events:
-			who, what = "ingest", "A message of the events queue"
-		case p.Queues.Circuits:
-			who, what = "breaker", "A circuit check"
-		case p.Queues.ReplayJobs:
-			who, what = "replay", "A page of a replay job"
-		}
-		// The age counts from sending. A retry, a circuit check, or an event past a limit, due within 15 minutes is sent
-		// at once with a delay. The other queues delay a message by at most a minute.
-		if slices.Contains([]awssqs.Queue{p.Queues.Retry, p.Queues.Coalesce, p.Queues.Events, p.Queues.Circuits, p.Queues.ReplayJobs}, q.resource) {
-			limit += maxDelay
-		}
+		// The age counts from sending.
+		limit := p.Environment.Thresholds.OldestPending + q.delay
 		all = append(all, alarm{
 			id: "OldestPending" + q.id, name: "oldest-pending-" + q.queue(), section: "oldest-pending",
-			means:  what + " has waited too long. First check on the dashboard whether the queue's depth grows. If the depth grows, " + who + " is too slow, throttled or at its maximum concurrency. If not, " + who + " fails with single messages: run the query errors.",
+			means:  q.holds + " has waited too long. First check on the dashboard whether the queue's depth grows. If the depth grows, " + q.by + " is too slow, throttled or at its maximum concurrency. If not, " + q.by + " fails with single messages: run the query errors.",
 			metric: q.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: limit.Seconds(),
 		})
 	}
@@ -303,6 +288,46 @@ func scheduleAlarms(p plan) []alarm {
 		})
 	}
 	return all
+}
+
+// failingReceives is the most receives of a message put back without an alarm. The
+// nine waits before the tenth receive take 13 minutes on average, so a throttle and a
+// deployment page nobody.
+const failingReceives = 9
+
+// chainAlarms returns the alarms on messages that return to a queue: put back after
+// a failure, stopped by Lambda as a loop, or sent on too often.
+func chainAlarms(p plan) []alarm {
+	all := []alarm{{
+		id: "MessagesCircling", name: "messages-circling", section: "messages-circling",
+		means:  "A task, a circuit check or a message of a replay job was sent on 1,000 times or more without progress. Nothing is lost, but the message waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint or the job in the log lines task.circling, circuit_check.circling and job_message.circling.",
+		metric: p.own(names.MetricSentOn, "Sum", metricPeriod),
+	}}
+	for _, q := range p.work() {
+		all = append(all, alarm{
+			id: "PutBack" + q.id, name: "put-back-" + q.queue(), section: "put-back",
+			means:  "A message of the queue " + q.queue() + " fails again and again: ten receives or more, for about 13 minutes. SQS delivers the message again for days, so nothing is lost yet. First run the query errors for the reason.",
+			metric: p.putBack(names.MetricReceives, "Maximum", q), limit: failingReceives,
+		})
+	}
+	for _, f := range p.functions() {
+		if slices.Contains(chained(), f.name) {
+			all = append(all, alarm{
+				id: "Recursion" + f.id, name: f.name + "-recursion", section: "recursion-stopped",
+				means:  "Lambda took messages of the function " + f.name + " for an endless loop and dropped the messages into undeliverable or undeliverable-retry. First check that the function allows recursion, then run make redrive.",
+				metric: f.resource.Metric(jsii.String("RecursiveInvocationsDropped"), options("Sum", metricPeriod)),
+			})
+		}
+	}
+	return all
+}
+
+// queue returns the last part of the queue's name.
+func (s source) queue() string { return strings.ReplaceAll(s.name, " ", "-") }
+
+// putBack returns a metric of the messages put back on the queue.
+func (p plan) putBack(name, statistic string, q source) awscloudwatch.Metric {
+	return p.own(name, statistic, metricPeriod, names.MetricQueue, *q.resource.QueueName())
 }
 
 // refusalAlarms returns an alarm for each kind of resource that may refuse a request because it is

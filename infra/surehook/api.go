@@ -8,8 +8,10 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2authorizers"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2integrations"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscertificatemanager"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -58,7 +60,8 @@ func newAPI(p plan) API {
 	for _, r := range routes(p) {
 		// API Gateway refuses settings of a route before the route exists.
 		stage.Node().AddDependency(addRoute(api, r))
-		settings[string(r.method)+" "+r.path] = routeSettings(r.throttle)
+		// CDK has no type for the settings of a route, and copies the map unchanged.
+		settings[string(r.method)+" "+r.path] = map[string]any{"ThrottlingRateLimit": r.throttle.PerSecond, "ThrottlingBurstLimit": r.throttle.Burst}
 	}
 	stage.SetRouteSettings(settings)
 	namePermission(api)
@@ -76,6 +79,21 @@ func newAPI(p plan) API {
 		f.AddEnvironment(jsii.String("SUREHOOK_API_HOSTS"), &hosts, nil)
 	}
 	return made
+}
+
+// newDomain adds the custom domain to the API, whose name from AWS is then disabled.
+func newDomain(scope constructs.Construct, domain Domain, api awsapigatewayv2.HttpApi, stage awsapigatewayv2.CfnStage) awsapigatewayv2.DomainName {
+	name := awsapigatewayv2.NewDomainName(scope, jsii.String("Domain"), &awsapigatewayv2.DomainNameProps{
+		DomainName:     &domain.Name,
+		Certificate:    awscertificatemanager.Certificate_FromCertificateArn(scope, jsii.String("Certificate"), &domain.CertificateARN),
+		SecurityPolicy: awsapigatewayv2.SecurityPolicy_TLS_1_2,
+	})
+	awsapigatewayv2.NewCfnApiMapping(scope, jsii.String("DomainMapping"), &awsapigatewayv2.CfnApiMappingProps{
+		ApiId:      api.ApiId(),
+		DomainName: name.Name(),
+		Stage:      stage.Ref(),
+	})
+	return name
 }
 
 // namePermission gives the permission to call the authorizer a logical id without the stack's
@@ -165,12 +183,6 @@ func addRoute(api awsapigatewayv2.HttpApi, r route) awsapigatewayv2.HttpRoute {
 	return (*api.AddRoutes(options))[0]
 }
 
-// routeSettings returns CloudFormation's form of one route's settings. CDK has
-// no type for these settings and copies the map unchanged.
-func routeSettings(t Throttle) map[string]any {
-	return map[string]any{"ThrottlingRateLimit": t.PerSecond, "ThrottlingBurstLimit": t.Burst}
-}
-
 // newStage makes the default stage. URLs of the default stage have no stage
 // name. The stage is a plain CloudFormation resource: CDK's own stage has no
 // settings per route and no free access log format.
@@ -185,13 +197,8 @@ func newStage(p plan, api awsapigatewayv2.HttpApi) (awsapigatewayv2.CfnStage, aw
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
 			// A log group's ARN ends in ":*". API Gateway drops the ":*", so
 			// drift detection would report a difference.
-			DestinationArn: awscdk.Stack_Of(p.Construct).FormatArn(&awscdk.ArnComponents{
-				Service:      jsii.String("logs"),
-				Resource:     jsii.String("log-group"),
-				ResourceName: logs.LogGroupName(),
-				ArnFormat:    awscdk.ArnFormat_COLON_RESOURCE_NAME,
-			}),
-			Format: jsii.String(accessLogFormat()),
+			DestinationArn: arnOf(p.Construct, "logs", "log-group", *logs.LogGroupName()),
+			Format:         jsii.String(accessLogFormat()),
 		},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit:  jsii.Number(p.Environment.Throttles.Default.PerSecond),

@@ -62,7 +62,18 @@ func newArchive(p plan) *Archive {
 		RoleArn:          newArchiveRole(p, bucket).RoleArn(),
 		Definition:       archiveStates(p, bucket),
 	})
-	newArchiveSchedule(p, machine)
+	// The Scheduler retries a failed start for hours. The alarms on the schedule group report a start that
+	// was given up.
+	role := newScheduleRole(p.Construct, "ArchiveScheduleRole", "Starts the archive's export every night", p.Schedules.Group)
+	allow(role, "states:StartExecution").on(machine.AttrArn())
+	newSchedule(p, "ArchiveSchedule", "Exports yesterday's changes of the table to the archive", jsii.String(archiveTime), role, awsscheduler.CfnSchedule_TargetProperty{
+		Arn:   machine.AttrArn(),
+		Input: jsii.String(`{"time":"<aws.scheduler.scheduled-time>"}`),
+		RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
+			MaximumRetryAttempts:     number(20),
+			MaximumEventAgeInSeconds: number((6 * time.Hour).Seconds()),
+		},
+	})
 	return &Archive{Bucket: bucket, Machine: machine}
 }
 
@@ -102,12 +113,7 @@ func newArchiveRole(p plan, bucket awss3.Bucket) awsiam.Role {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("states.amazonaws.com"), &awsiam.ServicePrincipalOpts{
 			Conditions: &map[string]any{
 				"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-				"ArnEquals": map[string]any{"aws:SourceArn": awscdk.Stack_Of(p.Construct).FormatArn(&awscdk.ArnComponents{
-					Service:      jsii.String("states"),
-					Resource:     jsii.String("stateMachine"),
-					ResourceName: jsii.String(p.Prefix + "-archive"),
-					ArnFormat:    awscdk.ArnFormat_COLON_RESOURCE_NAME,
-				})},
+				"ArnEquals":    map[string]any{"aws:SourceArn": arnOf(p.Construct, "states", "stateMachine", p.Prefix+"-archive")},
 			},
 		}),
 	})
@@ -115,21 +121,6 @@ func newArchiveRole(p plan, bucket awss3.Bucket) awsiam.Role {
 	allow(role, "dynamodb:DescribeExport").on(jsii.String(*p.Table.TableArn() + "/export/*"))
 	allow(role, "s3:AbortMultipartUpload", "s3:PutObject", "s3:PutObjectAcl").on(bucket.ArnForObjects(jsii.String(archiveFolder + "/*")))
 	return role
-}
-
-// newArchiveSchedule starts the state machine every night. The Scheduler retries a failed start
-// for hours. The alarms on the schedule group report a start that was given up.
-func newArchiveSchedule(p plan, machine awsstepfunctions.CfnStateMachine) {
-	role := newScheduleRole(p.Construct, "ArchiveScheduleRole", "Starts the archive's export every night", p.Schedules.Group)
-	allow(role, "states:StartExecution").on(machine.AttrArn())
-	newSchedule(p, "ArchiveSchedule", "Exports yesterday's changes of the table to the archive", jsii.String(archiveTime), role, awsscheduler.CfnSchedule_TargetProperty{
-		Arn:   machine.AttrArn(),
-		Input: jsii.String(`{"time":"<aws.scheduler.scheduled-time>"}`),
-		RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
-			MaximumRetryAttempts:     number(20),
-			MaximumEventAgeInSeconds: number((6 * time.Hour).Seconds()),
-		},
-	})
 }
 
 // failures counts the days without an export.

@@ -8,28 +8,18 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// Widget is one widget of the dashboard.
-type Widget struct {
-	Title string
-	Width int // of 24 columns
-	// Left and Right are the metrics of the two axes.
-	Left, Right []awscloudwatch.IMetric
-	// Unit is the label of the left axis.
-	Unit string
-	View View
-	// Limit draws a line at an alarm's threshold; 0 draws none.
-	Limit float64
+// widget is one widget of the dashboard: lines over time, or the latest values.
+type widget struct {
+	title string
+	width int // of 24 columns
+	// left and right are the metrics of the two axes.
+	left, right metrics
+	// unit is the label of the left axis.
+	unit             string
+	numbers, stacked bool
+	// limit draws a line at an alarm's threshold; 0 draws none.
+	limit float64
 }
-
-// View is the display form of a widget's metrics.
-type View int
-
-// The views. ViewLines is the default.
-const (
-	ViewLines   View = iota
-	ViewStacked      // stacked lines
-	ViewNumbers      // the latest values
-)
 
 // Heights of the rows in grid units.
 const (
@@ -76,24 +66,24 @@ func status(p plan, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 }
 
 // render converts the widget to CDK's form.
-func (w Widget) render() awscloudwatch.IWidget {
-	if w.View == ViewNumbers {
+func (w widget) render() awscloudwatch.IWidget {
+	if w.numbers {
 		return awscloudwatch.NewSingleValueWidget(&awscloudwatch.SingleValueWidgetProps{
-			Title: &w.Title, Metrics: &w.Left, Width: number(w.Width), Height: number(numberHeight),
+			Title: &w.title, Metrics: &w.left, Width: number(w.width), Height: number(numberHeight),
 		})
 	}
 	props := awscloudwatch.GraphWidgetProps{
-		Title: &w.Title, Left: &w.Left, Width: number(w.Width), Height: number(graphHeight),
+		Title: &w.title, Left: &w.left, Width: number(w.width), Height: number(graphHeight),
 		// No metric is negative. A graph that does not start at 0 exaggerates noise.
-		LeftYAxis: &awscloudwatch.YAxisProps{Min: number(0), Label: &w.Unit, ShowUnits: jsii.Bool(false)},
-		Stacked:   jsii.Bool(w.View == ViewStacked),
+		LeftYAxis: &awscloudwatch.YAxisProps{Min: number(0), Label: &w.unit, ShowUnits: jsii.Bool(false)},
+		Stacked:   &w.stacked,
 	}
-	if len(w.Right) > 0 {
-		props.Right = &w.Right
+	if len(w.right) > 0 {
+		props.Right = &w.right
 		props.RightYAxis = &awscloudwatch.YAxisProps{Min: number(0), ShowUnits: jsii.Bool(false)}
 	}
-	if w.Limit > 0 {
-		props.LeftAnnotations = &[]*awscloudwatch.HorizontalAnnotation{{Value: &w.Limit, Label: jsii.String("alarm"), Color: awscloudwatch.Color_RED()}}
+	if w.limit > 0 {
+		props.LeftAnnotations = &[]*awscloudwatch.HorizontalAnnotation{{Value: &w.limit, Label: jsii.String("alarm"), Color: awscloudwatch.Color_RED()}}
 	}
 	return awscloudwatch.NewGraphWidget(&props)
 }

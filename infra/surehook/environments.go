@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -367,11 +368,7 @@ func EnvironmentNamed(name, arch string) (Environment, error) {
 	if name == "" {
 		return Environment{}, errors.New("no environment chosen: say " + choices)
 	}
-	localArch := arch
-	if localArch == "" {
-		localArch = runtime.GOARCH
-	}
-	for _, env := range environments(localArch) {
+	for _, env := range environments(cmp.Or(arch, runtime.GOARCH)) {
 		if env.Name != name {
 			continue
 		}

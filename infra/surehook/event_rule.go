@@ -29,11 +29,13 @@ func newEventRule(scope constructs.Construct, prefix string, from EventBus, queu
 		}},
 	})
 	for _, queue := range []awssqs.Queue{queues.Events, queues.Rejects} {
-		queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Actions:    jsii.Strings("sqs:SendMessage"),
-			Principals: &[]awsiam.IPrincipal{awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil)},
-			Resources:  &[]*string{queue.QueueArn()},
-			Conditions: &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": rule.AttrArn()}},
-		}))
+		admit(queue, awsiam.NewServicePrincipal(jsii.String("events.amazonaws.com"), nil), &map[string]any{"ArnEquals": map[string]any{"aws:SourceArn": rule.AttrArn()}})
 	}
+}
+
+// admit lets the principal send to the queue.
+func admit(queue awssqs.Queue, principal awsiam.IPrincipal, conditions *map[string]any) {
+	queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Actions: jsii.Strings("sqs:SendMessage"), Principals: &[]awsiam.IPrincipal{principal}, Resources: &[]*string{queue.QueueArn()}, Conditions: conditions,
+	}))
 }

@@ -3,7 +3,6 @@ package surehook
 import (
 	"time"
 
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogsdestinations"
@@ -37,12 +36,4 @@ func newExport(p plan, f Functions) awslambda.Function {
 		})
 	}
 	return export
-}
-
-// grantExport: send spans to X-Ray, which knows no resources of a span. Its OTLP endpoint asks for
-// the actions of spans.
-func grantExport(role awsiam.Role, p plan) {
-	if p.Environment.Traces == names.TracesXRay {
-		allow(role, "xray:PutSpans", "xray:PutSpansForIndexing", "xray:PutTraceSegments").on(jsii.String("*"))
-	}
 }

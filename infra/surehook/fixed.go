@@ -5,7 +5,6 @@ import (
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/jsii-runtime-go"
 
@@ -71,24 +70,4 @@ func newFixed(p plan) Fixed {
 // addresses returns the addresses for "SUREHOOK_FIXED_ADDRESSES".
 func (f Fixed) addresses() *string {
 	return awscdk.Fn_Join(jsii.String(","), &f.public)
-}
-
-// grantNetwork: Lambda makes and removes the network interfaces of the function. EC2
-// knows no resource of these actions before the interface exists. The code of the
-// function itself is denied the actions: only Lambda can use the grant.
-// https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
-func grantNetwork(function string) func(awsiam.Role, plan) {
-	return func(role awsiam.Role, _ plan) {
-		actions := []string{
-			"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
-			"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
-		}
-		allow(role, actions...).on(jsii.String("*"))
-		role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Effect:     awsiam.Effect_DENY,
-			Actions:    jsii.Strings(actions...),
-			Resources:  jsii.Strings("*"),
-			Conditions: &map[string]any{"ArnEquals": map[string]any{"lambda:SourceFunctionArn": functionARN(role, function, nil)}},
-		}))
-	}
 }

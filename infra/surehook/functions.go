@@ -124,24 +124,28 @@ type source struct {
 	to                 awslambda.Function
 	batch, concurrency int
 	gather             time.Duration
+	by, holds          string        // the function, and a message of the queue, in words
+	delay              time.Duration // of messages that are sent at once, although they are due later
 }
 
-// work returns the queues with a consumer, the queues of deliver first. Healthy queues drain.
+// work returns the queues with a consumer, the queues of deliver first. Healthy queues drain. A retry,
+// a circuit check, or an event past a limit, due within 15 minutes is sent at once with a delay. The
+// queues without one here delay a message by at most a minute.
 func (p plan) work() []source {
 	q, f, atOnce := p.Queues, p.Functions, p.Environment.Concurrency
 	of := func(name, id string, queue awssqs.Queue) watched[awssqs.Queue] {
 		return watched[awssqs.Queue]{name, id, queue}
 	}
 	return []source{
-		{of("live", "Live", q.Live), f.Deliver, messageBatch, atOnce.Live, 0},
-		{of("retry", "Retry", q.Retry), f.Deliver, messageBatch, atOnce.Retry, 0},
-		{of("replay", "Replay", q.Replay), f.Deliver, messageBatch, atOnce.Replay, 0},
-		{of("slot", "Slot", q.Slot), f.Deliver, slotBatch, atOnce.reserve(), 0},
-		{of("overflow", "Overflow", q.Overflow), f.Deliver, slotBatch, atOnce.overflow(), 0},
-		{of("coalesce", "Coalesce", q.Coalesce), f.Deliver, coalesceBatch, atOnce.Coalesce, coalesceGather},
-		{of("events", "Events", q.Events), f.Ingest, messageBatch, atOnce.Events, 0},
-		{of("circuits", "Circuits", q.Circuits), f.Breaker, messageBatch, atOnce.Circuits, 0},
-		{of("replay jobs", "ReplayJobs", q.ReplayJobs), f.Replay, jobBatch, atOnce.ReplayJobs, 0},
+		{of("live", "Live", q.Live), f.Deliver, messageBatch, atOnce.Live, 0, "deliver", "A delivery on the live queue", 0},
+		{of("retry", "Retry", q.Retry), f.Deliver, messageBatch, atOnce.Retry, 0, "deliver", "A delivery on the retry queue", maxDelay},
+		{of("replay", "Replay", q.Replay), f.Deliver, messageBatch, atOnce.Replay, 0, "deliver", "A delivery on the replay queue", 0},
+		{of("slot", "Slot", q.Slot), f.Deliver, slotBatch, atOnce.reserve(), 0, "deliver", "A delivery on the slot queue", 0},
+		{of("overflow", "Overflow", q.Overflow), f.Deliver, slotBatch, atOnce.overflow(), 0, "deliver", "A delivery on the overflow queue", 0},
+		{of("coalesce", "Coalesce", q.Coalesce), f.Deliver, coalesceBatch, atOnce.Coalesce, coalesceGather, "deliver", "A delivery on the coalesce queue", maxDelay},
+		{of("events", "Events", q.Events), f.Ingest, messageBatch, atOnce.Events, 0, "ingest", "A message of the events queue", maxDelay},
+		{of("circuits", "Circuits", q.Circuits), f.Breaker, messageBatch, atOnce.Circuits, 0, "breaker", "A circuit check", maxDelay},
+		{of("replay jobs", "ReplayJobs", q.ReplayJobs), f.Replay, jobBatch, atOnce.ReplayJobs, 0, "replay", "A page of a replay job", maxDelay},
 	}
 }
 

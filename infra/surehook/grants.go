@@ -3,6 +3,7 @@ package surehook
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
 	"surehook.example/surehook/internal/names"
@@ -16,13 +17,19 @@ import (
 // grant is the first half of a permission: the role and the actions.
 type grant struct {
 	role       awsiam.Role
+	effect     awsiam.Effect
 	actions    []string
 	conditions *map[string]any
 }
 
 // allow begins a permission of the role.
 func allow(role awsiam.Role, actions ...string) grant {
-	return grant{role: role, actions: actions}
+	return grant{role: role, effect: awsiam.Effect_ALLOW, actions: actions}
+}
+
+// deny begins the refusal of what the role is allowed.
+func deny(role awsiam.Role, actions ...string) grant {
+	return grant{role: role, effect: awsiam.Effect_DENY, actions: actions}
 }
 
 // when restricts the permission to requests with the condition.
@@ -34,6 +41,7 @@ func (g grant) when(operator, key, value string) grant {
 // on completes the permission with the resources.
 func (g grant) on(arns ...*string) {
 	g.role.AddToPolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
+		Effect:     g.effect,
 		Actions:    jsii.Strings(g.actions...),
 		Resources:  &arns,
 		Conditions: g.conditions,
@@ -137,6 +145,64 @@ func grantManage(role awsiam.Role, p plan) {
 func grantAuthorize(role awsiam.Role, p plan) {
 	allow(role, "dynamodb:GetItem", "dynamodb:UpdateItem").on(p.Table.TableArn())
 	allow(role, "secretsmanager:GetSecretValue").on(p.Secrets.AdminKey.SecretArn())
+}
+
+// grantNothing: a sender may write its log only.
+func grantNothing(awsiam.Role, plan) {}
+
+// grantSenders: invoke the senders of the environment, and no other function. See also connectPrivate.
+func grantSenders(role awsiam.Role, p plan) {
+	var arns []*string
+	for _, region := range p.Environment.Senders {
+		arns = append(arns, functionARN(role, names.Sender(p.Prefix), &region))
+	}
+	if p.Environment.FixedZones > 0 {
+		arns = append(arns, functionARN(role, names.FixedSender(p.Prefix), nil))
+	}
+	if len(arns) > 0 {
+		allow(role, "lambda:InvokeFunction").on(arns...)
+	}
+}
+
+// grantDestinations: assume the roles with the path, in any account but the
+// deployment's own, which the code refuses, too. The trust policy of each role must admit the function.
+func grantDestinations(role awsiam.Role, p plan) {
+	if path := p.Environment.Destinations; path != "" {
+		allow(role, "sts:AssumeRole").when("StringNotEquals", "aws:ResourceAccount", *awscdk.Aws_ACCOUNT_ID()).on(awscdk.Stack_Of(role).FormatArn(&awscdk.ArnComponents{
+			Service: jsii.String("iam"), Region: jsii.String(""), Account: jsii.String("*"),
+			Resource: jsii.String("role" + path + "*"), ArnFormat: awscdk.ArnFormat_NO_RESOURCE_NAME,
+		}))
+	}
+}
+
+// grantNetwork: Lambda makes and removes the network interfaces of the function. EC2
+// knows no resource of these actions before the interface exists. The code of the
+// function itself is denied the actions: only Lambda can use the grant.
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+func grantNetwork(function string) func(awsiam.Role, plan) {
+	return func(role awsiam.Role, _ plan) {
+		actions := []string{
+			"ec2:AssignPrivateIpAddresses", "ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface",
+			"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
+		}
+		allow(role, actions...).on(jsii.String("*"))
+		deny(role, actions...).when("ArnEquals", "lambda:SourceFunctionArn", *functionARN(role, function, nil)).on(jsii.String("*"))
+	}
+}
+
+// grantExport: send spans to X-Ray, which knows no resources of a span. Its OTLP endpoint asks for
+// the actions of spans.
+func grantExport(role awsiam.Role, p plan) {
+	if p.Environment.Traces == names.TracesXRay {
+		allow(role, "xray:PutSpans", "xray:PutSpansForIndexing", "xray:PutTraceSegments").on(jsii.String("*"))
+	}
+}
+
+// arnOf returns the ARN of a resource that the stack knows by its name.
+func arnOf(scope constructs.Construct, service, kind, name string) *string {
+	return awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
+		Service: &service, Resource: &kind, ResourceName: &name, ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
+	})
 }
 
 func indexARN(p plan, index string) *string {

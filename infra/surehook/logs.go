@@ -1,8 +1,6 @@
 package surehook
 
 import (
-	"slices"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/constructs-go/constructs/v10"
@@ -22,9 +20,4 @@ func newLogs(scope constructs.Construct, id, name string, p plan) awslogs.LogGro
 	}
 	cfnOf[awslogs.CfnLogGroup](logs).AddPropertyOverride(jsii.String("RetentionInDays"), days)
 	return logs
-}
-
-// checkLogs reports a number of days that CloudWatch refuses.
-func (e Environment) checkLogs(f *faults) {
-	f.add(!slices.Contains(logDays, e.LogDays), "log lines cannot be kept for %d days, but for %v", e.LogDays, logDays)
 }

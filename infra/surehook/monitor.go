@@ -2,6 +2,7 @@ package surehook
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ type watched[T any] struct {
 	resource T
 }
 
+// functions returns the functions that the deployment has.
 func (p plan) functions() []watched[awslambda.Function] {
 	f := p.Functions
 	all := []watched[awslambda.Function]{
@@ -55,17 +57,11 @@ func (p plan) functions() []watched[awslambda.Function] {
 		{"replay", "Replay", f.Replay},
 		{"manage", "Manage", f.Manage},
 		{"authorize", "Authorize", f.Authorize},
+		{exportName, "Export", f.Export},
+		{"sender-fixed", "FixedSender", f.Fixed.Sender},
+		{privateName, "PrivateSender", f.Private},
 	}
-	if f.Export != nil {
-		all = append(all, watched[awslambda.Function]{exportName, "Export", f.Export})
-	}
-	if f.Fixed.Sender != nil {
-		all = append(all, watched[awslambda.Function]{"sender-fixed", "FixedSender", f.Fixed.Sender})
-	}
-	if f.Private != nil {
-		all = append(all, watched[awslambda.Function]{privateName, "PrivateSender", f.Private})
-	}
-	return all
+	return slices.DeleteFunc(all, func(w watched[awslambda.Function]) bool { return w.resource == nil })
 }
 
 // tables returns the table and the indexes. DynamoDB meters and throttles each

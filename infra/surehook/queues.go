@@ -70,9 +70,17 @@ type Queues struct {
 // CloudFormation generates the names. A queue with its tasks outlives its place in the
 // stack (see keep), and a queue with a name of ours would then block the next deployment
 // of the same name.
+//
+// The encryption is SQS's own, free of charge: tasks and dead letters hold ids, never payloads or
+// secrets. Events and Rejects hold payloads, and EventBridge could not send to a queue under a key of
+// KMS without a permission in the key.
 func newQueues(scope constructs.Construct, env Environment) Queues {
-	newOne := func(id string, queue awssqs.QueueProps) awssqs.Queue {
-		return newQueue(scope, id, env, queue)
+	newOne := func(id string, props awssqs.QueueProps) awssqs.Queue {
+		props.RemovalPolicy = keep(env)
+		props.Encryption = awssqs.QueueEncryption_SQS_MANAGED
+		props.EnforceSSL = jsii.Bool(true)
+		props.RetentionPeriod = seconds(queueRetention)
+		return awssqs.NewQueue(scope, &id, &props)
 	}
 	undeliverable, ofRetry := newOne("Undeliverable", awssqs.QueueProps{}), newOne("UndeliverableRetry", awssqs.QueueProps{})
 	work := func(id string, timeout time.Duration, aside awssqs.Queue) awssqs.Queue { //nolint:unparam // the functions have equal timeouts by chance
@@ -114,18 +122,6 @@ func newQueues(scope constructs.Construct, env Environment) Queues {
 			DeadLetterQueue: &awssqs.DeadLetterQueue{Queue: deadLetters, MaxReceiveCount: jsii.Number(maxReceives)},
 		}),
 	}
-}
-
-// newQueue adds the settings of all queues. The encryption is SQS's own, free
-// of charge: tasks and dead letters hold ids, never payloads or secrets. Events and Rejects
-// hold payloads, and EventBridge could not send to a queue under a key of KMS without a
-// permission in the key.
-func newQueue(scope constructs.Construct, id string, env Environment, props awssqs.QueueProps) awssqs.Queue {
-	props.RemovalPolicy = keep(env)
-	props.Encryption = awssqs.QueueEncryption_SQS_MANAGED
-	props.EnforceSSL = jsii.Bool(true)
-	props.RetentionPeriod = seconds(queueRetention)
-	return awssqs.NewQueue(scope, &id, &props)
 }
 
 // keep returns the policy for a queue that leaves the stack: by a rollback to a version

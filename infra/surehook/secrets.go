@@ -1,8 +1,6 @@
 package surehook
 
 import (
-	"encoding/json"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awskms"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssecretsmanager"
@@ -31,7 +29,7 @@ func newSecrets(p plan) Secrets {
 	adminKey := awssecretsmanager.NewSecret(p.Construct, jsii.String("AdminKey"), &awssecretsmanager.SecretProps{
 		Description: jsii.String("First admin API key of " + p.Prefix + `: "shk_" followed by the field "` + names.SecretAdminKeyJSON + `"`),
 		GenerateSecretString: &awssecretsmanager.SecretStringGenerator{
-			SecretStringTemplate: jsii.String(adminKeyTemplate()),
+			SecretStringTemplate: jsii.String(`{"note":"API key: \"shk_\" followed by the field \"` + names.SecretAdminKeyJSON + `\""}`),
 			GenerateStringKey:    jsii.String(names.SecretAdminKeyJSON),
 			PasswordLength:       jsii.Number(adminKeyLength),
 			ExcludePunctuation:   jsii.Bool(true),
@@ -68,10 +66,4 @@ func newSealingKey(p plan) awskms.IKey {
 	cfnOf[awskms.CfnKey](key).CfnOptions().SetCondition(makes)
 	cfnOf[awskms.CfnAlias](key.Node().FindChild(jsii.String("Alias"))).CfnOptions().SetCondition(makes)
 	return awskms.Key_FromKeyArn(p.Construct, jsii.String("OwnKey"), awscdk.Fn_ConditionIf(makes.LogicalId(), key.KeyArn(), own).ToString())
-}
-
-// adminKeyTemplate is the JSON object around the generated field.
-func adminKeyTemplate() string {
-	b, _ := json.Marshal(map[string]string{"note": `API key: "shk_" followed by the field "` + names.SecretAdminKeyJSON + `"`}) //nolint:errchkjson // a map of strings always encodes
-	return string(b)
 }

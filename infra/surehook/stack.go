@@ -70,22 +70,16 @@ func newOutputs(stack awscdk.Stack, s Surehook) map[string]awscdk.CfnOutput {
 		"TableName":             s.Table.TableName(),
 		"StreamArn":             s.Table.TableStreamArn(),
 		"KeyArn":                s.Secrets.Key.KeyArn(),
-		"EventsQueueUrl":        s.Queues.Events.QueueUrl(),
 		"EventsQueueArn":        s.Queues.Events.QueueArn(),
 		"RejectsQueueUrl":       s.Queues.Rejects.QueueUrl(),
-		"LiveQueueUrl":          s.Queues.Live.QueueUrl(),
-		"RetryQueueUrl":         s.Queues.Retry.QueueUrl(),
-		"ReplayQueueUrl":        s.Queues.Replay.QueueUrl(),
-		"SlotQueueUrl":          s.Queues.Slot.QueueUrl(),
-		"OverflowQueueUrl":      s.Queues.Overflow.QueueUrl(),
-		"CoalesceQueueUrl":      s.Queues.Coalesce.QueueUrl(),
-		"ReplayJobsQueueUrl":    s.Queues.ReplayJobs.QueueUrl(),
-		"CircuitsQueueUrl":      s.Queues.Circuits.QueueUrl(),
 		"DeadLettersUrl":        s.Queues.DeadLetters.QueueUrl(),
 		"UndeliverableUrl":      s.Queues.Undeliverable.QueueUrl(),
 		"UndeliverableRetryUrl": s.Queues.UndeliverableRetry.QueueUrl(),
 		"ScheduleGroupName":     s.Schedules.Group.ScheduleGroupName(),
 		"TopicArn":              s.Topic.TopicArn(),
+	}
+	for _, q := range (plan{Surehook: s}).work() {
+		values[q.id+"QueueUrl"] = q.resource.QueueUrl()
 	}
 	if domain := s.API.Domain; domain != nil {
 		values["DomainTarget"] = domain.RegionalDomainName()

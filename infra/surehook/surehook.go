@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
 
@@ -106,7 +105,9 @@ func New(scope constructs.Construct, id string, props Props) (Surehook, error) {
 	p.Table = newTable(p.Construct, env)
 	p.Queues = newQueues(p.Construct, env)
 	newEventRule(p.Construct, prefix, env.Events, p.Queues)
-	permitProducers(p.Queues.Events, env.Producers)
+	for _, arn := range env.Producers { // of other accounts, within their own permissions
+		admit(p.Queues.Events, awsiam.NewArnPrincipal(&arn), nil)
+	}
 	p.Secrets = newSecrets(p)
 	p.Schedules = newSchedules(p)
 	p.Topic = newTopic(p)
@@ -135,15 +136,6 @@ func (s Surehook) GrantSend(grantee awsiam.IGrantable) awsiam.Grant {
 	return awsiam.Grant_AddToPrincipalOrResource(&awsiam.GrantWithResourceOptions{
 		Grantee: grantee, Actions: jsii.Strings("sqs:SendMessage"), ResourceArns: &[]*string{s.Queues.Events.QueueArn()}, Resource: s.Queues.Events,
 	})
-}
-
-// permitProducers lets principals of other accounts send events, within their own permissions.
-func permitProducers(queue awssqs.Queue, producers []string) {
-	for _, arn := range producers {
-		queue.AddToResourcePolicy(awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-			Principals: &[]awsiam.IPrincipal{awsiam.NewArnPrincipal(&arn)}, Actions: jsii.Strings("sqs:SendMessage"), Resources: &[]*string{queue.QueueArn()},
-		}))
-	}
 }
 
 // boundRoles bounds every role in the scope.

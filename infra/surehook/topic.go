@@ -31,12 +31,7 @@ func newTopic(p plan) awssns.Topic {
 		Resources:  &[]*string{topic.TopicArn()},
 		Conditions: &map[string]any{
 			"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-			"ArnLike": map[string]any{"aws:SourceArn": awscdk.Stack_Of(p.Construct).FormatArn(&awscdk.ArnComponents{
-				Service:      jsii.String("cloudwatch"),
-				Resource:     jsii.String("alarm"),
-				ResourceName: jsii.String("*"),
-				ArnFormat:    awscdk.ArnFormat_COLON_RESOURCE_NAME,
-			})},
+			"ArnLike":      map[string]any{"aws:SourceArn": arnOf(p.Construct, "cloudwatch", "alarm", "*")},
 		},
 	}))
 	if email := p.Environment.AlarmEmail; email != "" {

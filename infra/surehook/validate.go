@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"maps"
 	"net/mail"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
+	"surehook.example/surehook/internal/rule/profiles"
+	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Validate returns an error with every unsafe setting.
@@ -38,11 +42,15 @@ func (e Environment) Validate() error {
 	}
 	f.add(e.SealingKey != "" && !isARN(e.SealingKey, "kms"), "the sealing key %q is not the ARN of a KMS key", e.SealingKey)
 	f.add(e.PermissionsBoundary != "" && !isARN(e.PermissionsBoundary, "iam"), "the permissions boundary %q is not the ARN of a policy", e.PermissionsBoundary)
-	e.checkLogs(&f)
-	e.WarmThroughput.check(&f)
+	f.add(!slices.Contains(logDays, e.LogDays), "log lines cannot be kept for %d days, but for %v", e.LogDays, logDays)
+	w := e.WarmThroughput // a lower one than that of a new table would be a decrease, and DynamoDB refuses decreases
+	f.add(w != (WarmThroughput{}) && (w.ReadUnits < initialReadUnits || w.WriteUnits < initialWriteUnits),
+		"warm throughput of %d read and %d write units a second: a new table starts at %d and %d",
+		w.ReadUnits, w.WriteUnits, initialReadUnits, initialWriteUnits)
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
-	e.Domain.check(&f)
+	f.add((e.Domain.Name == "") != (e.Domain.CertificateARN == ""), "a domain needs both its name and the ARN of its certificate")
+	f.add(e.Domain.CertificateARN != "" && !isARN(e.Domain.CertificateARN, "acm"), "the certificate %q is not an ARN", e.Domain.CertificateARN)
 	for _, fault := range e.settings().Faults() {
 		f.add(true, "%w", fault)
 	}
@@ -56,6 +64,41 @@ func (e Environment) Validate() error {
 		f.add(err != nil || address.Address != e.AlarmEmail, "%q is not an e-mail address", e.AlarmEmail)
 	}
 	return errors.Join(f.found...)
+}
+
+// checkProfiles checks the definitions, and that the profiles of new endpoints exist.
+func (e Environment) checkProfiles(f *faults) {
+	text := e.SignatureProfiles
+	f.add(len(text) > maxSetting, "the signature profiles have %d bytes, and %d is the most", len(text), maxSetting)
+	own, err := profiles.Parse([]byte(text))
+	f.add(err != nil, "signature profiles: %v", err)
+	known := sign.Known(own)
+	f.add(len(e.Signatures) > hook.MaxProfiles, "new endpoints have %d signature profiles, and %d is the most", len(e.Signatures), hook.MaxProfiles)
+	named := make([]hook.SignatureProfile, len(e.Signatures))
+	for i, name := range e.Signatures {
+		p, ok := known[name]
+		f.add(!ok, "signature profile %q is unknown", name)
+		p.Name = name
+		named[i] = p
+	}
+	for _, wrong := range sign.CheckProfiles(&hook.Endpoint{Profiles: named}) {
+		f.add(true, "%s", wrong.Message)
+	}
+}
+
+// checkSenders reports regions that are no regions, or are named twice, and numbers of
+// zones without support.
+func (e Environment) checkSenders(f *faults) {
+	for i, region := range e.Senders {
+		f.add(!awsRegion.MatchString(region), "%q is not a region for a sender, such as us-east-1", region)
+		f.add(slices.Contains(e.Senders[:i], region), "the region %s has two senders", region)
+	}
+	f.add(len(e.FixedAllocations) > 0 && len(e.FixedAllocations) != e.FixedZones, "%d allocations for fixed addresses in %d zones: each zone takes one", len(e.FixedAllocations), e.FixedZones)
+	for _, a := range e.FixedAllocations {
+		ip, err := netip.ParseAddr(a.Address)
+		f.add(!allocation.MatchString(a.ID) || err != nil || !ip.Is4(), "%q is not an allocation and its address, such as eipalloc-0a1b2c3d=198.51.100.7", a.ID+"="+a.Address)
+	}
+	f.add(e.FixedZones < 0 || e.FixedZones > mostZones, "fixed addresses in %d zones: a stack without a region takes 0 to %d", e.FixedZones, mostZones)
 }
 
 // checkConcurrency reports concurrency that Lambda refuses, and concurrency that takes
@@ -86,18 +129,6 @@ const (
 	initialWriteUnits = 4_000
 )
 
-// check reports a warm throughput below the throughput of a new table. Such a
-// value would be a decrease, and DynamoDB refuses
-// decreases.
-func (w WarmThroughput) check(f *faults) {
-	if w == (WarmThroughput{}) {
-		return
-	}
-	f.add(w.ReadUnits < initialReadUnits || w.WriteUnits < initialWriteUnits,
-		"warm throughput of %d read and %d write units a second: a new table starts at %d and %d",
-		w.ReadUnits, w.WriteUnits, initialReadUnits, initialWriteUnits)
-}
-
 // check reports throttles without any requests, and throttles above the
 // default.
 func (t Throttles) check(f *faults) {
@@ -107,6 +138,15 @@ func (t Throttles) check(f *faults) {
 		f.add(t.PerSecond > most.PerSecond || t.Burst > most.Burst, "throttle of %d requests a second, burst %d, is above the default", t.PerSecond, t.Burst)
 	}
 }
+
+// rolePath matches the paths of roles. The path "/" would include everybody's roles.
+var rolePath = regexp.MustCompile(`^(/[A-Za-z0-9_+=,.@-]+)+/$`)
+
+// allocation matches the ids of elastic IP addresses.
+var allocation = regexp.MustCompile(`^eipalloc-[0-9a-f]+$`)
+
+// awsRegion matches the names of AWS regions.
+var awsRegion = regexp.MustCompile(`^[a-z]{2}(-[a-z]+)+-[1-9]$`)
 
 // principalARN matches the principals of IAM.
 var principalARN = regexp.MustCompile(`^arn:aws[a-z-]*:iam::[0-9]{12}:(root|(role|user)/[\w+=,.@/-]+)$`)
@@ -147,19 +187,9 @@ func (t Thresholds) check(f *faults) {
 	f.add(t.SuccessRate <= 0 || t.SuccessRate > 100, "a success rate of %v percent is not above 0 and at most 100", t.SuccessRate)
 }
 
-// check reports a name without a certificate and the reverse. In an embedding
-// app, a value from another resource is a token until deployment. A token
-// passes the check.
+// isARN reports whether the text is an ARN of the service, or a token: in an embedding app, a value
+// from another resource is one until the deployment.
 // https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
-func (d Domain) check(f *faults) {
-	f.add((d.Name == "") != (d.CertificateARN == ""), "a domain needs both its name and the ARN of its certificate")
-	if d.CertificateARN != "" {
-		f.add(!strings.HasPrefix(d.CertificateARN, "arn:") && !strings.Contains(d.CertificateARN, "${Token["),
-			"the certificate %q is not an ARN", d.CertificateARN)
-	}
-}
-
-// isARN reports whether the text is an ARN of the service, or a value that CloudFormation knows.
 func isARN(text, service string) bool {
 	parts := strings.Split(text, ":")
 	return strings.Contains(text, "${Token[") || len(parts) > 5 && parts[0] == "arn" && parts[2] == service

@@ -1,6 +1,7 @@
 package surehook
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
@@ -23,80 +24,89 @@ func outcomes() []string {
 // widgets returns the rows of the dashboard in the order of an incident:
 // waiting and dead deliveries, delivery latency, endpoints' answers, and
 // Surehook's own parts.
-func widgets(p plan) [][]Widget {
-	rows := [][]Widget{
-		nowRow(p), queueRow(p), latencyRow(p), attemptRow(p), circuitRow(p),
-		functionRow(p), functionTimeRow(p),
-	}
-	if p.senders() {
-		rows = append(rows, senderRow(p))
-	}
-	return append(rows, edgeRow(p), tableRow(p))
+func widgets(p plan) [][]widget {
+	return slices.Concat(queueRows(p), deliveryRows(p), functionRows(p), senderRows(p), edgeRows(p))
 }
 
 type metrics = []awscloudwatch.IMetric
 
-// nowRow shows the current state in six numbers.
-func nowRow(p plan) []Widget {
-	now := func(title string, m ...awscloudwatch.IMetric) Widget {
-		return Widget{Title: title, Width: 4, View: ViewNumbers, Left: m}
+// queueRows shows the current state in six numbers, and what waits.
+func queueRows(p plan) [][]widget {
+	now := func(title string, m ...awscloudwatch.IMetric) widget {
+		return widget{title: title, width: 4, numbers: true, left: m}
 	}
-	return []Widget{
-		now("Dead letters open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
-		now("Undeliverable", p.undeliverable()...),
-		now("Oldest live message, s", labelled("age", p.Queues.Live.MetricApproximateAgeOfOldestMessage(options("Maximum", gaugePeriod)))),
-		now("Live queue", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(options("Maximum", gaugePeriod)))),
-		now("Circuits open", p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)),
-		now("Success rate, last hour", p.successRate(1)),
-	}
-}
-
-// undeliverable returns the messages set aside: of our own faults, and rejects.
-func (p plan) undeliverable() metrics {
-	return metrics{
-		labelled("undeliverable", p.Queues.Undeliverable.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
-		labelled("rejects", p.Queues.Rejects.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
-		labelled("undeliverable-retry", p.Queues.UndeliverableRetry.MetricApproximateNumberOfMessagesVisible(options("Maximum", metricPeriod))),
-	}
-}
-
-func queueRow(p plan) []Widget {
 	var queues []watched[awssqs.Queue]
 	var putBack metrics
 	for _, q := range p.work() {
 		queues = append(queues, q.watched)
 		putBack = append(putBack, labelled(q.name, p.putBack(names.MetricPutBack, "Sum", q)))
 	}
-	every := options("Maximum", gaugePeriod)
-	limits := p.Environment.Thresholds
-	return []Widget{
-		{Title: "Queue depth", Width: 6, Unit: "messages", Left: each(queues, awssqs.Queue.MetricApproximateNumberOfMessagesVisible, every)},
+	latest, limits := options("Maximum", gaugePeriod), p.Environment.Thresholds
+	open := p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)
+	return [][]widget{
 		{
-			Title: "Oldest message", Width: 6, Unit: "s", Left: each(queues, awssqs.Queue.MetricApproximateAgeOfOldestMessage, every),
-			Limit: limits.OldestPending.Seconds(), // the retry queue's limit is 15 minutes more
+			now("Dead letters open", open),
+			now("Undeliverable", p.undeliverable()...),
+			now("Oldest live message, s", labelled("age", p.Queues.Live.MetricApproximateAgeOfOldestMessage(latest))),
+			now("Live queue", labelled("messages", p.Queues.Live.MetricApproximateNumberOfMessagesVisible(latest))),
+			now("Circuits open", p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)),
+			now("Success rate, last hour", p.successRate(1)),
 		},
-		{Title: "Messages put back after a failure", Width: 6, Unit: "messages", Left: putBack},
 		{
-			Title: "Dead letters: by hour (left), open (right)", Width: 6, Unit: "deliveries", Limit: float64(limits.DeadLettersPerHour),
-			Left: metrics{labelled("dead in an hour", p.own(names.MetricDead, "Sum", time.Hour))},
-			Right: append(metrics{
-				labelled("open", p.own(names.MetricOpenLetters, "Maximum", gaugePeriod)),
-				labelled("saved by the sweeper", p.own(names.MetricSwept, "Sum", metricPeriod)),
-			}, p.undeliverable()...),
+			{title: "Queue depth", width: 6, unit: "messages", left: each(queues, awssqs.Queue.MetricApproximateNumberOfMessagesVisible, latest)},
+			{
+				title: "Oldest message", width: 6, unit: "s", left: each(queues, awssqs.Queue.MetricApproximateAgeOfOldestMessage, latest),
+				limit: limits.OldestPending.Seconds(), // the retry queue's limit is 15 minutes more
+			},
+			{title: "Messages put back after a failure", width: 6, unit: "messages", left: putBack},
+			{
+				title: "Dead letters: by hour (left), open (right)", width: 6, unit: "deliveries", limit: float64(limits.DeadLettersPerHour),
+				left:  metrics{labelled("dead in an hour", p.own(names.MetricDead, "Sum", time.Hour))},
+				right: append(metrics{labelled("open", open), labelled("saved by the sweeper", p.own(names.MetricSwept, "Sum", metricPeriod))}, p.undeliverable()...),
+			},
 		},
 	}
 }
 
-func latencyRow(p plan) []Widget {
-	own := func(name string) metrics {
+// undeliverable returns the messages set aside: of our own faults, and rejects.
+func (p plan) undeliverable() metrics {
+	q := p.Queues
+	return each([]watched[awssqs.Queue]{
+		{name: "undeliverable", resource: q.Undeliverable}, {name: "rejects", resource: q.Rejects}, {name: "undeliverable-retry", resource: q.UndeliverableRetry},
+	}, awssqs.Queue.MetricApproximateNumberOfMessagesVisible, options("Maximum", metricPeriod))
+}
+
+// deliveryRows shows latency, the endpoints' answers, and the circuits.
+func deliveryRows(p plan) [][]widget {
+	times := func(name string) metrics {
 		return percentiles(func(statistic string) awscloudwatch.Metric { return p.own(name, statistic, metricPeriod) })
 	}
-	return []Widget{
-		{Title: "Delivery latency, event to success", Width: 8, Unit: "ms", Left: own(names.MetricLatency)},
-		{Title: "Attempt duration", Width: 8, Unit: "ms", Left: own(names.MetricAttemptTime)},
+	sums := func(all ...string) (made metrics) {
+		for _, name := range all {
+			made = append(made, p.own(name, "Sum", metricPeriod))
+		}
+		return made
+	}
+	var byOutcome metrics
+	for _, outcome := range outcomes() {
+		byOutcome = append(byOutcome, labelled(outcome, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, outcome)))
+	}
+	return [][]widget{
 		{
-			Title: "Success rate of settled deliveries, by hour", Width: 8, Unit: "%", Limit: p.Environment.Thresholds.SuccessRate,
-			Left: metrics{p.successRate(1)},
+			{title: "Delivery latency, event to success", width: 8, unit: "ms", left: times(names.MetricLatency)},
+			{title: "Attempt duration", width: 8, unit: "ms", left: times(names.MetricAttemptTime)},
+			{title: "Success rate of settled deliveries, by hour", width: 8, unit: "%", limit: p.Environment.Thresholds.SuccessRate, left: metrics{p.successRate(1)}},
+		},
+		{
+			{title: "Attempts by outcome", width: 12, unit: "attempts", stacked: true, left: byOutcome},
+			{title: "Throughput", width: 12, unit: "count", left: append(metrics{p.accepted()}, sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
+		},
+		{
+			{
+				title: "Circuits: open (left); opened, and endpoints at risk (right)", width: 12, unit: "circuits",
+				left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, right: sums(names.MetricCircuits, names.MetricAtRisk),
+			},
+			{title: "Parked and retried", width: 12, unit: "deliveries", left: sums(names.MetricParked, names.MetricRetried)},
 		},
 	}
 }
@@ -110,51 +120,20 @@ func percentiles(of func(statistic string) awscloudwatch.Metric) metrics {
 	return all
 }
 
-func attemptRow(p plan) []Widget {
-	var byOutcome metrics
-	for _, outcome := range outcomes() {
-		byOutcome = append(byOutcome, labelled(outcome, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, outcome)))
-	}
-	return []Widget{
-		{Title: "Attempts by outcome", Width: 12, Unit: "attempts", View: ViewStacked, Left: byOutcome},
-		{Title: "Throughput", Width: 12, Unit: "count", Left: append(metrics{p.accepted()}, p.sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
-	}
-}
-
-func circuitRow(p plan) []Widget {
-	return []Widget{
-		{
-			Title: "Circuits: open (left); opened, and endpoints at risk (right)", Width: 12, Unit: "circuits",
-			Left: metrics{p.own(names.MetricOpenCircuits, "Maximum", gaugePeriod)}, Right: p.sums(names.MetricCircuits, names.MetricAtRisk),
-		},
-		{Title: "Parked and retried", Width: 12, Unit: "deliveries", Left: p.sums(names.MetricParked, names.MetricRetried)},
-	}
-}
-
-// sums returns the sums of our metrics with the names.
-func (p plan) sums(all ...string) metrics {
-	var made metrics
-	for _, name := range all {
-		made = append(made, p.own(name, "Sum", metricPeriod))
-	}
-	return made
-}
-
-func functionRow(p plan) []Widget {
-	every := options("Sum", metricPeriod)
-	return []Widget{
-		{Title: "Function errors", Width: 12, Unit: "invocations", Left: each(p.functions(), awslambda.Function.MetricErrors, every)},
-		{Title: "Function throttles", Width: 12, Unit: "invocations", Left: each(p.functions(), awslambda.Function.MetricThrottles, every)},
-	}
-}
-
-func functionTimeRow(p plan) []Widget {
+func functionRows(p plan) [][]widget {
+	sum := options("Sum", metricPeriod)
 	atOnce := func(f awslambda.Function, o *awscloudwatch.MetricOptions) awscloudwatch.Metric {
 		return f.Metric(jsii.String("ConcurrentExecutions"), o)
 	}
-	return []Widget{
-		{Title: "Function duration, p95", Width: 12, Unit: "ms", Left: each(p.functions(), awslambda.Function.MetricDuration, options("p95", metricPeriod))},
-		{Title: "Function concurrency", Width: 12, Unit: "at once", Left: each(p.functions(), atOnce, options("Maximum", gaugePeriod))},
+	return [][]widget{
+		{
+			{title: "Function errors", width: 12, unit: "invocations", left: each(p.functions(), awslambda.Function.MetricErrors, sum)},
+			{title: "Function throttles", width: 12, unit: "invocations", left: each(p.functions(), awslambda.Function.MetricThrottles, sum)},
+		},
+		{
+			{title: "Function duration, p95", width: 12, unit: "ms", left: each(p.functions(), awslambda.Function.MetricDuration, options("p95", metricPeriod))},
+			{title: "Function concurrency", width: 12, unit: "at once", left: each(p.functions(), atOnce, options("Maximum", gaugePeriod))},
+		},
 	}
 }
 
@@ -167,10 +146,13 @@ func each[T any](all []watched[T], of func(T, *awscloudwatch.MetricOptions) awsc
 	return made
 }
 
-// senderRow shows the functions that make requests from other places. Their metrics are
+// senderRows shows the functions that make requests from other places. Their metrics are
 // in their regions. Lambda counts the calls that reach a function; deliver counts the
 // attempts that a sender did not make or did not report.
-func senderRow(p plan) []Widget {
+func senderRows(p plan) [][]widget {
+	if !p.senders() {
+		return nil
+	}
 	functions := func(name string) metrics {
 		var all metrics
 		for _, region := range p.Environment.Senders {
@@ -192,37 +174,19 @@ func senderRow(p plan) []Widget {
 		}
 		return all
 	}
-	return []Widget{
-		{Title: "Senders: calls", Width: 8, Unit: "invocations", Left: functions("Invocations")},
-		{Title: "Senders: errors (left), throttles (right)", Width: 8, Unit: "invocations", Left: functions("Errors"), Right: functions("Throttles")},
+	return [][]widget{{
+		{title: "Senders: calls", width: 8, unit: "invocations", left: functions("Invocations")},
+		{title: "Senders: errors (left), throttles (right)", width: 8, unit: "invocations", left: functions("Errors"), right: functions("Throttles")},
 		{
-			Title: "Senders: fallbacks (left), answers lost (right)", Width: 8, Unit: "attempts",
-			Left: counts(names.MetricFallbacks), Right: counts(names.MetricAnswersLost),
+			title: "Senders: fallbacks (left), answers lost (right)", width: 8, unit: "attempts",
+			left: counts(names.MetricFallbacks), right: counts(names.MetricAnswersLost),
 		},
-	}
+	}}
 }
 
-// edgeRow shows inputs: API requests and fired schedules.
-func edgeRow(p plan) []Widget {
-	sum := options("Sum", metricPeriod)
-	return []Widget{
-		{Title: "API: answers", Width: 8, Unit: "requests", Left: metrics{
-			labelled("all", p.API.HTTP.MetricCount(sum)), labelled("4xx", p.API.HTTP.MetricClientError(sum)), labelled("5xx", p.API.HTTP.MetricServerError(sum)),
-		}},
-		{Title: "API: latency", Width: 8, Unit: "ms", Left: percentiles(func(statistic string) awscloudwatch.Metric {
-			return p.API.HTTP.MetricLatency(options(statistic, metricPeriod))
-		})},
-		{
-			Title: "Schedules: fired (left), failed (right)", Width: 8, Unit: "schedules", Left: metrics{labelled("fired", p.Schedules.Group.MetricAttempts(sum))},
-			Right: metrics{
-				labelled("target errors", p.Schedules.Group.MetricTargetErrors(sum)), labelled("dropped", p.Schedules.Group.MetricDropped(sum)),
-				labelled("lost", p.Schedules.Group.MetricFailedToBeSentToDLQ(nil, sum)),
-			},
-		},
-	}
-}
-
-func tableRow(p plan) []Widget {
+// edgeRows shows inputs, API requests and fired schedules, and the table.
+func edgeRows(p plan) [][]widget {
+	sum, api, schedules := options("Sum", metricPeriod), p.API.HTTP, p.Schedules.Group
 	var throttled, consumed metrics
 	for _, t := range p.tables() {
 		for _, kind := range []string{"Read", "Write"} {
@@ -231,8 +195,25 @@ func tableRow(p plan) []Widget {
 			consumed = append(consumed, labelled(label, metric("AWS/DynamoDB", "Consumed"+kind+"CapacityUnits", "Sum", metricPeriod, t.resource)))
 		}
 	}
-	return []Widget{
-		{Title: "Table throttles", Width: 12, Unit: "requests", Left: throttled},
-		{Title: "Table capacity consumed in 5 minutes", Width: 12, Unit: "units", View: ViewStacked, Left: consumed},
+	return [][]widget{
+		{
+			{title: "API: answers", width: 8, unit: "requests", left: metrics{
+				labelled("all", api.MetricCount(sum)), labelled("4xx", api.MetricClientError(sum)), labelled("5xx", api.MetricServerError(sum)),
+			}},
+			{title: "API: latency", width: 8, unit: "ms", left: percentiles(func(statistic string) awscloudwatch.Metric {
+				return api.MetricLatency(options(statistic, metricPeriod))
+			})},
+			{
+				title: "Schedules: fired (left), failed (right)", width: 8, unit: "schedules", left: metrics{labelled("fired", schedules.MetricAttempts(sum))},
+				right: metrics{
+					labelled("target errors", schedules.MetricTargetErrors(sum)), labelled("dropped", schedules.MetricDropped(sum)),
+					labelled("lost", schedules.MetricFailedToBeSentToDLQ(nil, sum)),
+				},
+			},
+		},
+		{
+			{title: "Table throttles", width: 12, unit: "requests", left: throttled},
+			{title: "Table capacity consumed in 5 minutes", width: 12, unit: "units", stacked: true, left: consumed},
+		},
 	}
 }
