@@ -40,12 +40,6 @@ type line struct {
 	Reason     string       `json:"reason"`
 }
 
-var (
-	errNoTime    = errors.New("the line has no time")
-	errNoTrace   = errors.New("the line names no trace")
-	errNoAttempt = errors.New("the line names no attempt")
-)
-
 // readSpan returns the span of the line. ok is false if the line has none: it is another kind of
 // line, or a repeated post.
 //
@@ -60,11 +54,11 @@ func readSpan(text string) (s tracetest.SpanStub, ok bool, err error) {
 		return s, false, nil
 	}
 	if l.At.IsZero() {
-		return s, false, errNoTime
+		return s, false, errors.New("the line has no time")
 	}
 	id, ok := l.traceID()
 	if !ok {
-		return s, false, errNoTrace
+		return s, false, errors.New("the line names no trace")
 	}
 	accepted := trace.SpanContextConfig{TraceID: id, SpanID: trace.SpanID(ids.Acceptance(l.Event)), TraceFlags: trace.FlagsSampled}
 	s = tracetest.SpanStub{
@@ -98,7 +92,7 @@ func (l line) traceID() (id trace.TraceID, ok bool) {
 func (l line) attempt(s tracetest.SpanStub) (tracetest.SpanStub, bool, error) {
 	delivery, err := hook.ParseDeliveryID(l.Delivery)
 	if err != nil || l.Attempt < 1 || l.Duration < 0 {
-		return s, false, errNoAttempt
+		return s, false, errors.New("the line names no attempt")
 	}
 	s.Name, s.SpanKind = "attempt delivery", trace.SpanKindClient
 	s.Parent, s.SpanContext = s.SpanContext.WithRemote(true), s.SpanContext.WithSpanID(trace.SpanID(ids.Attempt(delivery, l.Attempt)))

@@ -58,6 +58,10 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	if err != nil { // the sender does not start
 		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_PRIVATE_ALLOW: %w", err))
 	}
+	envelope := hook.EnvelopeStandard
+	if cfg.Envelope == names.EnvelopeRaw {
+		envelope = hook.EnvelopeRaw
+	}
 	endpoints := &endpoint.Admin{
 		Store:        store,
 		Circuits:     store,
@@ -67,7 +71,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Policy:       wire.Policy(cfg),
 		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses, Private: receivers},
 		Destinations: hook.Destinations(cfg.Destinations),
-		Envelope:     envelopeOf(cfg.Envelope),
+		Envelope:     envelope,
 		Profiles:     own,
 		NewProfiles:  cfg.NewProfiles,
 		Types:        store,
@@ -109,12 +113,4 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 
 		Environment: cfg.Environment,
 	}, log)), nil
-}
-
-// envelopeOf returns the envelope with the name of the configuration.
-func envelopeOf(name string) hook.Envelope {
-	if name == names.EnvelopeRaw {
-		return hook.EnvelopeRaw
-	}
-	return hook.EnvelopeStandard
 }

@@ -59,19 +59,14 @@ func (b Batches) Respond(ctx context.Context, records []events.SQSMessage, faile
 	if len(after) == 0 {
 		return response
 	}
-	b.measure(ctx, records[0].EventSourceARN, len(after), most)
-	if err := b.Visibility.Change(ctx, records[0].EventSourceARN, after); err != nil {
+	arn := records[0].EventSourceARN
+	queue := emf.Queue(arn[strings.LastIndex(arn, ":")+1:])
+	b.Log.LogAttrs(ctx, slog.LevelInfo, "batch.failed", b.Metrics.Append(nil, b.Now(),
+		emf.Count(names.MetricPutBack, len(after)).By(queue), emf.Count(names.MetricReceives, most).By(queue))...)
+	if err := b.Visibility.Change(ctx, arn, after); err != nil {
 		b.Log.ErrorContext(ctx, "message.visibility_failed", slog.Any(names.LogError, err))
 	}
 	return response
-}
-
-// measure counts the failed messages of a queue. receives are the most receives of
-// one of them.
-func (b Batches) measure(ctx context.Context, queueARN string, failed, receives int) {
-	queue := emf.Queue(queueARN[strings.LastIndex(queueARN, ":")+1:])
-	b.Log.LogAttrs(ctx, slog.LevelInfo, "batch.failed", b.Metrics.Append(nil, b.Now(),
-		emf.Count(names.MetricPutBack, failed).By(queue), emf.Count(names.MetricReceives, receives).By(queue))...)
 }
 
 // EachMessage decodes the messages and calls work for each one, concurrently. A failed message
