@@ -192,7 +192,10 @@ func TestEnvironment_Validate(t *testing.T) {
 		{name: "a certificate without a domain is refused", env: "prod", change: func(e *Environment) { e.Domain.CertificateARN = "arn:aws:acm:1" }, want: "needs both"},
 		{name: "a certificate is an ARN", env: "prod", change: func(e *Environment) {
 			e.Domain = Domain{Name: "hooks.example.com", CertificateARN: "hooks.example.com"}
-		}, want: "not an ARN"},
+		}, want: "not the ARN"},
+		{name: "a certificate is one of ACM", env: "prod", change: func(e *Environment) {
+			e.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:iam::123456789012:server-certificate/hooks"}
+		}, want: "not the ARN"},
 		{name: "a certificate may be made by the embedding app", env: "prod", change: func(e *Environment) {
 			e.Domain = Domain{Name: "hooks.example.com", CertificateARN: "${Token[TOKEN.1]}"}
 		}},

@@ -66,8 +66,3 @@ func newFixed(p plan) Fixed {
 	})
 	return f
 }
-
-// addresses returns the addresses for "SUREHOOK_FIXED_ADDRESSES".
-func (f Fixed) addresses() *string {
-	return awscdk.Fn_Join(jsii.String(","), &f.public)
-}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
@@ -105,7 +106,7 @@ func newFunctions(p plan) Functions {
 		f.Manage.AddEnvironment(jsii.String("SUREHOOK_PRINCIPAL"), f.Deliver.Role().RoleArn(), nil)
 	}
 	if len(p.Functions.Fixed.public) > 0 {
-		f.Manage.AddEnvironment(jsii.String("SUREHOOK_FIXED_ADDRESSES"), p.Functions.Fixed.addresses(), nil)
+		f.Manage.AddEnvironment(jsii.String("SUREHOOK_FIXED_ADDRESSES"), awscdk.Fn_Join(jsii.String(","), &p.Functions.Fixed.public), nil)
 	}
 	p.Functions = f
 	connectPrivate(p, inside)
@@ -270,7 +271,7 @@ func newFunction(scope constructs.Construct, id string, p plan, f functionProps)
 // code returns the code of the function in a folder of Dist.
 func (p plan) code(folder string) awslambda.Code {
 	if p.release != nil {
-		return p.release.code(folder)
+		return awslambda.Code_FromBucket(p.release.bucket, jsii.String(p.release.folder+"/"+folder+".zip"), nil)
 	}
 	return awslambda.Code_FromAsset(jsii.String(filepath.Join(p.Dist, folder)), nil)
 }

@@ -124,11 +124,9 @@ func (p plan) accepted() awscloudwatch.Metric {
 // metric returns any metric. The metric has no label: for an alarm on a
 // labelled metric, CDK writes a form without support in any emulator.
 func metric(namespace, name, statistic string, every time.Duration, dimensions map[string]*string) awscloudwatch.Metric {
-	props := awscloudwatch.MetricProps{Namespace: &namespace, MetricName: &name, Statistic: &statistic, Period: seconds(every)}
-	if len(dimensions) > 0 {
-		props.DimensionsMap = &dimensions
-	}
-	return awscloudwatch.NewMetric(&props)
+	return awscloudwatch.NewMetric(&awscloudwatch.MetricProps{
+		Namespace: &namespace, MetricName: &name, Statistic: &statistic, Period: seconds(every), DimensionsMap: &dimensions,
+	})
 }
 
 // labelled returns the metric with another label.

@@ -29,10 +29,6 @@ type release struct {
 	private *network // by parameters; nil in a release with senders of its own, and for an emulator
 }
 
-func (r *release) code(function string) awslambda.Code {
-	return awslambda.Code_FromBucket(r.bucket, jsii.String(r.folder+"/"+function+".zip"), nil)
-}
-
 // NewRelease makes the stack of an environment for a template that needs no CDK and no
 // bootstrap. The bucket and the folder of the functions are parameters of the template. So
 // are the alarm address, the domain and what settings lists, in place of the environment's

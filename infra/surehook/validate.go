@@ -50,7 +50,7 @@ func (e Environment) Validate() error {
 	e.Throttles.check(&f)
 	e.Thresholds.check(&f)
 	f.add((e.Domain.Name == "") != (e.Domain.CertificateARN == ""), "a domain needs both its name and the ARN of its certificate")
-	f.add(e.Domain.CertificateARN != "" && !isARN(e.Domain.CertificateARN, "acm"), "the certificate %q is not an ARN", e.Domain.CertificateARN)
+	f.add(e.Domain.CertificateARN != "" && !isARN(e.Domain.CertificateARN, "acm"), "the certificate %q is not the ARN of a certificate of ACM", e.Domain.CertificateARN)
 	for _, fault := range e.settings().Faults() {
 		f.add(true, "%w", fault)
 	}
