@@ -25,22 +25,16 @@ func (f Fields) applyAuth(e *hook.Endpoint) {
 }
 
 // checkAuth refuses a forbidden token endpoint, and two sources of one header.
-func (a *Admin) checkAuth(e hook.Endpoint) []hook.FieldError {
+func (a *Admin) checkAuth(e hook.Endpoint) (errs hook.Fields) {
 	if e.Auth.Type == hook.AuthNone {
 		return nil
 	}
-	var errs []hook.FieldError
 	if e.Auth.OAuth.TokenURL != "" { // ValidateEndpoint reports an empty URL
-		if message := a.policyOf(e).CheckURL(e.Auth.OAuth.TokenURL); message != "" {
-			errs = append(errs, hook.FieldError{Field: "auth.token_url", Message: message})
-		}
+		message := a.policyOf(e).CheckURL(e.Auth.OAuth.TokenURL)
+		errs.Refuse(message != "", "auth.token_url", "%s", message)
 	}
 	own := hasHeader(e.SealedHeaders, hook.AuthorizationHeader) || hasHeader(e.Headers, hook.AuthorizationHeader)
-	if own {
-		errs = append(errs, hook.FieldError{
-			Field: "auth.type", Message: "must be none with a header Authorization of your own: remove the header, or say none",
-		})
-	}
+	errs.Refuse(own, "auth.type", "must be none with a header Authorization of your own: remove the header, or say none")
 	return errs
 }
 

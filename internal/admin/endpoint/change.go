@@ -47,9 +47,7 @@ func (a *Admin) Change(ctx context.Context, tenant hook.TenantID, ref string, ve
 		if !hasField(errs, "url") {
 			errs = append(errs, checkOrigin(before, *e)...)
 		}
-		if e.UID != before.UID {
-			errs = append(errs, hook.FieldError{Field: "uid", Message: "cannot be changed"})
-		}
+		errs.Refuse(e.UID != before.UID, "uid", "cannot be changed")
 		if errs = hook.AlsoWrong(f.Wrong, errs); len(errs) > 0 {
 			return false, hook.Invalid(errs...)
 		}
@@ -120,25 +118,13 @@ func same(before, after hook.Endpoint) bool {
 	return reflect.DeepEqual(normal(before), normal(after))
 }
 
-// normal returns the endpoint with one form for equal settings: nil for an empty map
-// or list of statuses,
-// and the defaults for the settings of the circuit.
+// normal returns the endpoint with one form for equal settings: nil for an empty map or list, and
+// the defaults for the settings of the circuit.
 func normal(e hook.Endpoint) hook.Endpoint {
-	e.Headers = nil
-	if len(e.SealedHeaders) == 0 {
-		e.SealedHeaders = nil
-	}
-	if len(e.Metadata) == 0 {
-		e.Metadata = nil
-	}
-	if len(e.Filter) == 0 {
-		e.Filter = nil
-	}
-	if len(e.RetryOn) == 0 {
-		e.RetryOn = nil
-	}
-	if len(e.GiveUpOn) == 0 {
-		e.GiveUpOn = nil
+	for _, v := range reflect.ValueOf(&e).Elem().Fields() {
+		if kind := v.Kind(); (kind == reflect.Map || kind == reflect.Slice) && v.Len() == 0 {
+			v.SetZero()
+		}
 	}
 	e.Circuit = e.Circuit.WithDefaults()
 	e.MaxRetryAfter = e.RetryAfterCap()

@@ -41,7 +41,7 @@ type CircuitState struct {
 // Circuit returns the state of the circuit. A closed one shows nothing of the last outage.
 func (s *Status) Circuit() CircuitState {
 	c := CircuitState{
-		State: s.Gate.State, Admits: s.Admits, Failures: s.Gate.Failures, NextProbeAt: s.NextProbe(), ThrottledUntil: s.Gate.ThrottledUntil, Waiting: s.Gate.HasParked(),
+		State: s.Gate.State, Admits: s.Admits, Failures: s.Gate.Failures, NextProbeAt: s.Gate.NextProbe(), ThrottledUntil: s.Gate.ThrottledUntil, Waiting: s.Gate.HasParked(),
 	}
 	if c.State != circuit.Closed {
 		c.OpenedAt, c.Cooldown = s.Gate.OpenedAt, s.Gate.Cooldown
@@ -51,11 +51,6 @@ func (s *Status) Circuit() CircuitState {
 	}
 	return c
 }
-
-// NextProbe returns the earliest time of the next probe: the end of the
-// cooldown of an open circuit, or the end of the lease of the probe in flight, but
-// not before the end of a throttle. Zero for a closed circuit.
-func (s Status) NextProbe() time.Time { return s.Gate.NextProbe() }
 
 // Status returns the tenant's endpoint with ref as the id or the uid, with the
 // state of the circuit; CodeNotFound if none exists.
@@ -75,18 +70,9 @@ func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (S
 // parked deliveries. Results of attempts in flight no longer count for the
 // circuit, and the wait that a 429 asked for is over.
 func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
-	e, err := a.permitted(ctx, tenant, ref)
-	if err != nil {
-		return Status{}, err
-	}
-	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) admission.Record { return record.Suspect(now).Reset(now) })
-	if err != nil {
-		return Status{}, err
-	}
-	if err := a.enqueue(ctx, record, 0); err != nil {
-		return Status{}, err
-	}
-	return a.StatusOf(ctx, e, record)
+	return a.operate(ctx, tenant, ref, func(_ hook.Endpoint, record admission.Record, now time.Time) (admission.Record, error) {
+		return record.Suspect(now).Reset(now), nil
+	})
 }
 
 // OpenCircuit opens the endpoint's circuit from any state for the configured
@@ -94,16 +80,61 @@ func (a *Admin) ResetCircuit(ctx context.Context, tenant hook.TenantID, ref stri
 // circuit starts a new cooldown. Deliveries are parked
 // until a probe succeeds.
 func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
-	e, err := a.permitted(ctx, tenant, ref)
+	return a.operate(ctx, tenant, ref, func(e hook.Endpoint, record admission.Record, now time.Time) (admission.Record, error) {
+		return record.Trip(circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}, now), nil
+	})
+}
+
+// ProbeNow makes the breaker send a waiting delivery at once, as the probe of the endpoint's open
+// circuit; the hold of a 429 is over. The probe's lease keeps a second one away: while a probe is in
+// flight ProbeNow is CodeConflict, and a repeated call before that changes nothing. It is CodeConflict,
+// too, if the endpoint is not active, if its circuit is closed, or if no delivery is known to wait.
+func (a *Admin) ProbeNow(ctx context.Context, tenant hook.TenantID, ref string) (Status, error) {
+	return a.operate(ctx, tenant, ref, func(e hook.Endpoint, record admission.Record, now time.Time) (admission.Record, error) {
+		if why := noProbe(e, record, now); why != "" {
+			return record, hook.Conflict(why)
+		}
+		if record.ProbeDue(now) && !now.Before(record.ThrottledUntil) { // perhaps sent already: a check sees by AttendAt
+			return record, nil
+		}
+		return record.Mended(false, now), nil
+	})
+}
+
+// noProbe says why no probe can be sent now; empty: one can.
+func noProbe(e hook.Endpoint, r admission.Record, now time.Time) string {
+	switch {
+	case e.Status == hook.StatusPaused:
+		return "the endpoint is paused: resume it"
+	case e.Status == hook.StatusDisabled:
+		return "the endpoint is disabled: enable it"
+	case r.State == circuit.Closed:
+		return "the circuit is closed: deliveries need no probe"
+	case now.Before(r.LeaseUntil):
+		return "a probe is in flight, until " + r.LeaseUntil.UTC().Format(time.RFC3339) + " at the latest"
+	case !r.HasParked():
+		return "no delivery waits: send a test event"
+	}
+	return ""
+}
+
+// operate saves a caller's step of the circuit, and makes the breaker check the endpoint: at the next
+// probe, or now if the circuit is closed.
+func (a *Admin) operate(
+	ctx context.Context, tenant hook.TenantID, ref string, step func(hook.Endpoint, admission.Record, time.Time) (admission.Record, error),
+) (Status, error) {
+	e, err := a.Get(ctx, tenant, ref)
+	if err == nil {
+		err = a.permit(e)
+	}
 	if err != nil {
 		return Status{}, err
 	}
-	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
-	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) admission.Record { return record.Trip(settings, now) })
+	record, err := a.save(ctx, e, func(before admission.Record, now time.Time) (admission.Record, error) { return step(e, before, now) })
 	if err != nil {
 		return Status{}, err
 	}
-	if err := a.enqueue(ctx, record, record.ProbeAt.Sub(a.now())); err != nil {
+	if err := a.enqueue(ctx, record, max(0, record.NextProbe().Sub(a.now()))); err != nil {
 		return Status{}, err
 	}
 	return a.StatusOf(ctx, e, record)
@@ -116,27 +147,27 @@ func (a *Admin) OpenCircuit(ctx context.Context, tenant hook.TenantID, ref strin
 // release.
 func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 	most, _ := retry.Longest(&e)
-	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) admission.Record {
-		return record.HeldAtMost(most, now).Suspect(now).Release(now)
+	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) (admission.Record, error) {
+		return record.HeldAtMost(most, now).Suspect(now).Release(now), nil
 	})
 }
 
 // mended makes the breaker try the endpoint at once, as release does. moved says that it is at
 // another origin now.
 func (a *Admin) mended(ctx context.Context, e hook.Endpoint, moved bool) error {
-	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) admission.Record { return record.Mended(moved, now) })
+	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) (admission.Record, error) { return record.Mended(moved, now), nil })
 }
 
 // shortenWait makes an open circuit wait for the next probe no longer than its cooldown.
 func (a *Admin) shortenWait(ctx context.Context, e hook.Endpoint) error {
 	var shorter bool
-	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) admission.Record {
+	record, err := a.save(ctx, e, func(record admission.Record, now time.Time) (admission.Record, error) {
 		next := record.ProbeWithin(e.Circuit.WithDefaults().Cooldown, now)
-		if shorter = next != record.Circuit; shorter {
-			record.Circuit = next
-			return record.Release(now)
+		if shorter = next != record.Circuit; !shorter {
+			return record, nil
 		}
-		return record
+		record.Circuit = next
+		return record.Release(now), nil
 	})
 	if err != nil || !shorter {
 		return err
@@ -145,7 +176,7 @@ func (a *Admin) shortenWait(ctx context.Context, e hook.Endpoint) error {
 }
 
 // checkNow saves the step, and makes the breaker check the endpoint now.
-func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) admission.Record) error {
+func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) (admission.Record, error)) error {
 	record, err := a.save(ctx, e, step)
 	if err != nil {
 		return err
@@ -155,11 +186,13 @@ func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(admissi
 
 // save reads the endpoint's record, calls step and writes the result if the record changed. It
 // starts again after a version conflict.
-func (a *Admin) save(ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) admission.Record) (admission.Record, error) {
+func (a *Admin) save(
+	ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) (admission.Record, error),
+) (admission.Record, error) {
 	before, after, err := admit.Circuits(a.Circuits, a.Wait).Update(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID},
 		func(before admission.Record) (admission.Record, bool, error) {
-			after := step(before, a.now())
-			return after, after != before, nil
+			after, err := step(before, a.now())
+			return after, after != before, err
 		})
 	if err != nil {
 		return admission.Record{}, err

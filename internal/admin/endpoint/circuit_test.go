@@ -219,8 +219,8 @@ func TestAdmin_OpenCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(want, got.Gate); diff != "" || !got.NextProbe().Equal(want.ProbeAt) {
-				t.Errorf("OpenCircuit, next probe at %v (-want +got):\n%s", got.NextProbe(), diff)
+			if diff := cmp.Diff(want, got.Gate); diff != "" || !got.Gate.NextProbe().Equal(want.ProbeAt) {
+				t.Errorf("OpenCircuit, next probe at %v (-want +got):\n%s", got.Gate.NextProbe(), diff)
 			}
 			if diff := cmp.Diff([]hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, b.queue.checks); diff != "" || b.queue.messages[0].Delay != 7*time.Minute {
 				t.Errorf("enqueued %v; want one check in 7m (-want +got):\n%s", b.queue.messages, diff)
@@ -443,8 +443,8 @@ func TestAdmin_Status(t *testing.T) {
 			b.now = b.now.Add(tt.later)
 
 			got, err := b.Status(t.Context(), tenant, "crm")
-			if diff := cmp.Diff(want, got); diff != "" || err != nil || !got.NextProbe().Equal(tt.probe) {
-				t.Errorf("Status = %v, next probe at %v, want %v (-want +got):\n%s", err, got.NextProbe(), tt.probe, diff)
+			if diff := cmp.Diff(want, got); diff != "" || err != nil || !got.Gate.NextProbe().Equal(tt.probe) {
+				t.Errorf("Status = %v, next probe at %v, want %v (-want +got):\n%s", err, got.Gate.NextProbe(), tt.probe, diff)
 			}
 		})
 	}

@@ -62,7 +62,11 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 	if err := a.seal(ctx, &e); err != nil {
 		return hook.Endpoint{}, "", fmt.Errorf("create endpoint %s: %w", e.ID, err)
 	}
-	err = store.Repeat(ctx, a.Wait, a.tries(), func() error {
+	tries := 1 // without a limit per host, a second one could not turn out differently
+	if a.PerHost > 0 {
+		tries = placeTries
+	}
+	err = store.Repeat(ctx, a.Wait, tries, func() error {
 		if err := a.place(ctx, &e, ""); err != nil {
 			return err
 		}

@@ -12,17 +12,14 @@ import (
 )
 
 // Get returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.
-func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	var (
-		e   hook.Endpoint
-		err error
-	)
-	if id, notID := hook.ParseEndpointID(ref); notID == nil {
+func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (e hook.Endpoint, err error) {
+	switch id, notID := hook.ParseEndpointID(ref); {
+	case notID == nil:
 		e, err = a.Store.Endpoint(ctx, tenant, id)
-	} else if hook.ValidUID(ref) {
+	case hook.ValidUID(ref):
 		e, err = a.Store.EndpointByUID(ctx, tenant, ref)
-	} else {
-		return hook.Endpoint{}, hook.NotFound("endpoint")
+	default:
+		return e, hook.NotFound("endpoint")
 	}
 	if err != nil {
 		return hook.Endpoint{}, missing(fmt.Errorf("read endpoint %s: %w", ref, err))

@@ -96,7 +96,7 @@ func setGiven(to, given reflect.Value) {
 }
 
 // apply sets the given fields of e, and returns the wrong fields of the result.
-func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.FieldError, error) {
+func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) (hook.Fields, error) {
 	before := e.Transformation
 	f.apply(e)
 	if a.PresetsOnly && e.Transformation != before && e.Transformation != "" && !shape.Preset(e.Transformation) {
@@ -120,25 +120,20 @@ func (a *Admin) apply(ctx context.Context, f Fields, e *hook.Endpoint) ([]hook.F
 }
 
 // check returns the invalid fields of an endpoint before a write.
-func (a *Admin) check(e hook.Endpoint) []hook.FieldError {
-	errs := append(hook.ValidateEndpoint(e), sign.CheckProfiles(&e)...)
-	errs = slices.Concat(errs, retry.Validate(e.Retry), destination.Validate(&e), destination.Check(a.Destinations, &e), a.Origins.check(e))
+func (a *Admin) check(e hook.Endpoint) hook.Fields {
+	errs := slices.Concat(hook.Fields(hook.ValidateEndpoint(e)), sign.CheckProfiles(&e), retry.Validate(e.Retry), destination.Validate(&e), destination.Check(a.Destinations, &e), a.Origins.check(e))
 	if len(e.Filter) > 0 {
 		_, wrong := filter.Parse(e.Filter, "filter")
 		errs = append(errs, wrong...)
 	}
 	if e.URL != "" && !e.Destination.On() && !hasField(errs, "egress") { // ValidateEndpoint reports an empty URL
-		if message := a.policyOf(e).CheckURL(e.URL); message != "" && !hasField(errs, "url") {
-			errs = append(errs, hook.FieldError{Field: "url", Message: message})
-		}
+		message := a.policyOf(e).CheckURL(e.URL)
+		errs.Refuse(message != "" && !hasField(errs, "url"), "url", "%s", message)
 	}
 	for i, s := range e.Schemes {
-		if slices.Contains(e.Schemes[:i], s) {
-			errs = append(errs, hook.FieldError{Field: fmt.Sprintf("signature_schemes[%d]", i), Message: "is named twice"})
-		}
+		errs.Refuse(slices.Contains(e.Schemes[:i], s), fmt.Sprintf("signature_schemes[%d]", i), "is named twice")
 	}
-	errs = append(errs, a.checkAuth(e)...)
-	return append(errs, checkHeaders(e)...)
+	return slices.Concat(errs, a.checkAuth(e), checkHeaders(e))
 }
 
 func hasField(errs []hook.FieldError, field string) bool {

@@ -32,7 +32,7 @@ func (f Fields) applyHeaders(e *hook.Endpoint) {
 }
 
 // checkNames refuses a header that is given twice.
-func (f Fields) checkNames() []hook.FieldError {
+func (f Fields) checkNames() (errs hook.Fields) {
 	if f.Headers == nil {
 		return nil
 	}
@@ -40,10 +40,8 @@ func (f Fields) checkNames() []hook.FieldError {
 	for name := range *f.Headers {
 		seen[strings.ToLower(name)] = true
 	}
-	if len(seen) < len(*f.Headers) {
-		return []hook.FieldError{{Field: "headers", Message: "names a header twice"}}
-	}
-	return nil
+	errs.Refuse(len(seen) < len(*f.Headers), "headers", "names a header twice")
+	return errs
 }
 
 func hasHeader[V any](headers map[string]V, name string) bool {
@@ -56,15 +54,11 @@ func hasHeader[V any](headers map[string]V, name string) bool {
 }
 
 // checkHeaders returns what is wrong with the headers, beyond what hook.ValidateEndpoint checks.
-func checkHeaders(e hook.Endpoint) []hook.FieldError {
-	var errs []hook.FieldError
-	if len(e.Headers) <= hook.MaxHeaders && len(e.Headers)+len(e.SealedHeaders) > hook.MaxHeaders {
-		errs = append(errs, hook.FieldError{Field: "headers", Message: fmt.Sprintf("must have at most %d entries with the stored headers", hook.MaxHeaders)})
-	}
+func checkHeaders(e hook.Endpoint) (errs hook.Fields) {
+	errs.Refuse(len(e.Headers) <= hook.MaxHeaders && len(e.Headers)+len(e.SealedHeaders) > hook.MaxHeaders, "headers",
+		"must have at most %d entries with the stored headers", hook.MaxHeaders)
 	for name, value := range e.Headers {
-		if value == hook.Masked {
-			errs = append(errs, hook.FieldError{Field: "headers." + name, Message: hook.Masked + " stands for a stored value, and there is none"})
-		}
+		errs.Refuse(value == hook.Masked, "headers."+name, nothing)
 	}
 	return errs
 }

@@ -39,12 +39,3 @@ func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) erro
 // placeTries limits the tries of creating an endpoint with a limit per host, of which each reads all
 // endpoints of the tenant. They are few, because a uid that is taken is a conflict, too.
 const placeTries = 3
-
-// tries returns the tries of creating an endpoint. Without a limit, a second one could not turn out
-// differently.
-func (a *Admin) tries() int {
-	if a.PerHost == 0 {
-		return 1
-	}
-	return placeTries
-}

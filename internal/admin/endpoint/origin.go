@@ -23,10 +23,8 @@ func checkOrigin(before, after hook.Endpoint) []hook.FieldError {
 	case hook.Origin(before.URL) == hook.Origin(after.URL):
 		return nil
 	}
-	var errs []hook.FieldError
-	again := func(field string) {
-		errs = append(errs, hook.FieldError{Field: field, Message: "must be given again, or removed: " + reason})
-	}
+	var errs hook.Fields
+	again := func(field string) { errs.Add(field, "must be given again, or removed: %s", reason) }
 	for name := range after.SealedHeaders { // given values are in Headers
 		again("headers." + name)
 	}

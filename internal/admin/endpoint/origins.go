@@ -1,7 +1,6 @@
 package endpoint
 
 import (
-	"context"
 	"net/netip"
 	"slices"
 	"strings"
@@ -36,15 +35,6 @@ func (a *Admin) permit(e hook.Endpoint) error {
 	return nil
 }
 
-// permitted is Get for a caller who stops or starts the endpoint.
-func (a *Admin) permitted(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	e, err := a.Get(ctx, tenant, ref)
-	if err == nil {
-		err = a.permit(e)
-	}
-	return e, err
-}
-
 // applyOrigin sets the region and the egress. A change of the one keeps the other.
 func (f Fields) applyOrigin(e *hook.Endpoint, stored hook.Endpoint) {
 	region, egress := stored.Origin()
@@ -60,23 +50,20 @@ func (f Fields) applyOrigin(e *hook.Endpoint, stored hook.Endpoint) {
 // check returns the fields that name an origin that the deployment does not have. If an origin is
 // removed from the deployment, its endpoints keep it, but their next change must name another
 // origin.
-func (p Origins) check(e hook.Endpoint) []hook.FieldError {
-	var errs []hook.FieldError
+func (p Origins) check(e hook.Endpoint) (errs hook.Fields) {
 	region, egress := e.Origin()
-	if region != "" && !slices.Contains(p.Regions, region) {
-		message := "must be empty: this deployment sends from its own region only"
-		if len(p.Regions) > 0 {
-			message = "must be empty, for the deployment's own region, or one of " + strings.Join(p.Regions, ", ")
-		}
-		errs = append(errs, hook.FieldError{Field: "region", Message: message})
+	message := "must be empty: this deployment sends from its own region only"
+	if len(p.Regions) > 0 {
+		message = "must be empty, for the deployment's own region, or one of " + strings.Join(p.Regions, ", ")
 	}
+	errs.Refuse(region != "" && !slices.Contains(p.Regions, region), "region", "%s", message)
 	switch {
 	case egress == hook.EgressPrivate && len(p.Private.For(e.Tenant)) == 0:
-		errs = append(errs, hook.FieldError{Field: "egress", Message: "must not be private: this deployment lists no private receivers of the tenant"})
+		errs.Add("egress", "must not be private: this deployment lists no private receivers of the tenant")
 	case egress == hook.EgressFixed && len(p.Addresses) == 0:
-		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared: this deployment has no fixed addresses"})
+		errs.Add("egress", "must be shared: this deployment has no fixed addresses")
 	case e.Fixed && region != "":
-		errs = append(errs, hook.FieldError{Field: "egress", Message: "must be shared with a region: fixed addresses and the private network are in the deployment's own region"})
+		errs.Add("egress", "must be shared with a region: fixed addresses and the private network are in the deployment's own region")
 	}
 	return errs
 }

@@ -26,7 +26,7 @@ func (a *Admin) newProfiles() []string {
 
 // applyProfiles sets the named profiles. A profile that the endpoint already has stays as it was
 // saved, because receivers rely on it.
-func (a *Admin) applyProfiles(names *[]string, e *hook.Endpoint) (wrong []hook.FieldError) {
+func (a *Admin) applyProfiles(names *[]string, e *hook.Endpoint) (wrong hook.Fields) {
 	if names == nil {
 		return nil
 	}
@@ -35,21 +35,14 @@ func (a *Admin) applyProfiles(names *[]string, e *hook.Endpoint) (wrong []hook.F
 	known := a.SignatureProfiles()
 	for i, name := range *names {
 		kept := slices.IndexFunc(before, func(p hook.SignatureProfile) bool { return p.Name == name })
-		own, isOwn := a.Profiles[name]
 		_, isKnown := known[name]
+		e.Profiles[i] = a.Profiles[name] // zero for one of Surehook's
+		e.Profiles[i].Name = name
 		switch {
 		case kept >= 0:
 			e.Profiles[i] = before[kept]
-		case isOwn:
-			own.Name = name
-			e.Profiles[i] = own
-		case isKnown:
-			e.Profiles[i] = hook.SignatureProfile{Name: name}
-		default:
-			e.Profiles[i] = hook.SignatureProfile{Name: name}
-			wrong = append(wrong, hook.FieldError{
-				Field: fmt.Sprintf("signature_profiles[%d]", i), Message: "must be one of " + strings.Join(slices.Sorted(maps.Keys(known)), ", "),
-			})
+		case !isKnown:
+			wrong.Add(fmt.Sprintf("signature_profiles[%d]", i), "must be one of %s", strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return wrong

@@ -24,9 +24,7 @@ const MaxSecrets = 5
 // MaxSecrets secrets of a scheme would be active.
 func (a *Admin) Rotate(ctx context.Context, tenant hook.TenantID, ref, secret string, overlap time.Duration) (hook.Endpoint, string, error) {
 	secret, errs := chosenSecret(secret)
-	if overlap < 0 || overlap > hook.MaxRotationOverlap {
-		errs = append(errs, hook.FieldError{Field: "overlap", Message: "must be 0s to " + hook.FormatDuration(hook.MaxRotationOverlap)})
-	}
+	errs.Refuse(overlap < 0 || overlap > hook.MaxRotationOverlap, "overlap", "must be 0s to %s", hook.FormatDuration(hook.MaxRotationOverlap))
 	if len(errs) > 0 {
 		return hook.Endpoint{}, "", hook.Invalid(errs...)
 	}
@@ -92,15 +90,13 @@ func checkCount(secrets []hook.Secret) error {
 }
 
 // chosenSecret returns the given v1 secret, or a new secret if given is empty.
-func chosenSecret(given string) (string, []hook.FieldError) {
+func chosenSecret(given string) (secret string, wrong hook.Fields) {
 	if given == "" {
 		return sign.NewSecret(), nil
 	}
 	key, err := sign.Parse(given)
-	if err != nil || key.Scheme() != hook.SchemeV1 {
-		return "", []hook.FieldError{{Field: "secret", Message: "must be whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 visible characters"}}
-	}
-	return given, nil
+	wrong.Refuse(err != nil || key.Scheme() != hook.SchemeV1, "secret", "must be whsec_ and the base64 of 24 to 64 bytes, or text: and 16 to 128 visible characters")
+	return given, wrong
 }
 
 // seal encrypts the given secrets of e, adds the missing ones, and leaves no plain text.

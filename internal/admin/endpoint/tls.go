@@ -8,6 +8,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
+// nothing is what is wrong with a mask in place of a value that is not stored.
+const nothing = hook.Masked + " stands for a stored value, and there is none"
+
 // applyTLS replaces the TLS settings of e. The text hook.Masked keeps the stored value, so a response
 // can be sent back as it is. The certificate and the key can only be kept together, because Admin
 // cannot read the stored key, and so could not check that it fits a new certificate.
@@ -18,7 +21,6 @@ func (a *Admin) applyTLS(ctx context.Context, f Fields, e *hook.Endpoint) ([]hoo
 	m, stored := *f.TLS, e.TLS
 	keepCA, keepCertificate, keepKey := m.CA == hook.Masked, m.Certificate == hook.Masked, m.Key == hook.Masked
 	var errs hook.Fields
-	const nothing = hook.Masked + " stands for a stored value, and there is none"
 	errs.Refuse(keepCA && !stored.CA, "tls.ca", nothing)
 	errs.Refuse(keepCertificate && !stored.Client, "tls.certificate", nothing)
 	errs.Refuse(keepKey && !stored.Client, "tls.key", nothing)
