@@ -26,8 +26,8 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 // getPipelineStats responds with statistics of all tenants.
 func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, byParam, groupParam)
-	of := status.PipelineQuery{Hourly: q.hourly(), Tenants: q.Has(groupParam)}
-	q.wrong.Refuse(of.Tenants && q.Get(groupParam) != "tenant", groupParam, "must be tenant")
+	of := status.StatsQuery{Hourly: q.hourly(), Group: status.Grouping(q.Get(groupParam))}
+	q.wrong.Refuse(q.Has(groupParam) && of.Group != status.GroupTenant, groupParam, "must be tenant")
 	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}

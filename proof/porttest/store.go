@@ -52,7 +52,6 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	kms.DataKeys
 	endpoint.Circuits
 	status.Circuits
-	status.Stats
 	admit.Store
 	breaker.Store
 	settle.Store

@@ -155,7 +155,9 @@ func (a *Admin) release(ctx context.Context, e hook.Endpoint) error {
 // mended makes the breaker try the endpoint at once, as release does. moved says that it is at
 // another origin now.
 func (a *Admin) mended(ctx context.Context, e hook.Endpoint, moved bool) error {
-	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) (admission.Record, error) { return record.Mended(moved, now), nil })
+	return a.checkNow(ctx, e, func(record admission.Record, now time.Time) (admission.Record, error) {
+		return record.Mended(moved, now), nil
+	})
 }
 
 // shortenWait makes an open circuit wait for the next probe no longer than its cooldown.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
 )
@@ -51,9 +49,6 @@ func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Req
 	return l, nil
 }
 
-// cursor is the cursor of Attention for all endpoints of the cause.
-func (c cause) cursor() string { return page.NewCursor(attentionScope(c.tenant), c.text()+"#") }
-
 func attentionScope(tenant hook.TenantID) string { return page.Scope("attention", string(tenant)) }
 
 // text names the cause in a cursor.
@@ -68,24 +63,16 @@ func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []h
 		return nil, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
 	parts := make([]part, len(endpoints))
-	group, grouped := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for i, e := range endpoints {
-		group.Go(func() (err error) {
-			parts[i], err = r.judge(grouped, e, recordOf(records, tenant, e.ID), now)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) (err error) {
+		parts[i], err = r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("judge endpoints of tenant %s: %w", tenant, err)
 	}
 	parts = slices.DeleteFunc(parts, func(f part) bool { return of != "" && causeOf(f.harm).text() != of })
-	group, grouped = errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for i := range parts {
-		group.Go(func() error { return r.fill(grouped, &parts[i], now) })
-	}
-	if err := group.Wait(); err != nil {
+	err = each(ctx, len(parts), concurrentReads, func(ctx context.Context, i int) error { return r.fill(ctx, &parts[i], now) })
+	if err != nil {
 		return nil, err
 	}
 	var found []EndpointHarm

@@ -38,7 +38,7 @@ func TestReader_Attention(t *testing.T) {
 	if err != nil || len(p.Attention) != 2 {
 		t.Fatalf("Pipeline = %d causes, %v; want 2", len(p.Attention), err)
 	}
-	hours := &countedStats{Stats: b.Stats}
+	hours := &countedStats{StatsReader: b.Stats}
 	b.Stats = hours
 	all := slices.Concat(denied, moved, []string{old.UID})
 	for _, tt := range []struct {

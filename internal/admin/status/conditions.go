@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -94,34 +92,33 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
-	h.Endpoints = make([]EndpointSummary, len(endpoints))
-	queued, means := make([]float64, len(endpoints)), make([]time.Duration, len(endpoints))
-	group, grouped := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for i, e := range endpoints {
-		group.Go(func() error {
-			hours, err := r.Stats.Hours(grouped, e.ID, h.Since)
-			if err != nil {
-				return fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
-			}
-			recent := review.Recent(hours, now)
-			h.Endpoints[i] = summary(e, recordOf(records, tenant, e.ID), hours)
-			queued[i], means[i] = queuedIn(recent, now), recent.Latency.Mean()
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
+	all := make([]summarized, len(endpoints))
+	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) error {
+		e, record := endpoints[i], recordOf(records, tenant, endpoints[i].ID)
+		hours, err := r.Stats.Hours(ctx, e.ID, h.Since)
+		if err != nil {
+			return fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
+		}
+		recent := review.Recent(hours, now)
+		all[i] = summarized{summary(e, record, hours), e, record, queuedIn(recent, now), recent.Latency.Mean()}
+		return nil
+	})
+	if err != nil {
 		return TenantHealth{}, err
 	}
-	read := make(map[hook.EndpointID]counted, len(endpoints))
-	var sum float64
-	for i, e := range endpoints {
-		sum += queued[i]
-		read[e.ID] = counted{endpoint: e, record: recordOf(records, tenant, e.ID), mean: means[i]}
+	var queued float64
+	for _, s := range all {
+		queued += s.queued
 	}
-	h.Waiting.Queued = int(math.Round(sum))
-	slices.SortStableFunc(h.Endpoints, func(a, b EndpointSummary) int { return condition.Compare(a.harm(), b.harm()) })
-	return h, r.addWaiting(ctx, &h, read)
+	h.Waiting.Queued = int(math.Round(queued))
+	slices.SortStableFunc(all, func(a, b summarized) int { return condition.Compare(a.harm(), b.harm()) })
+	if err := r.addWaiting(ctx, &h, all); err != nil {
+		return TenantHealth{}, err
+	}
+	for _, s := range all {
+		h.Endpoints = append(h.Endpoints, s.EndpointSummary)
+	}
+	return h, nil
 }
 
 // troubled returns at most MaxHealth of the matching endpoints: those whose circuits the breaker
@@ -136,7 +133,11 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 		if err != nil {
 			return nil, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
 		}
-		ids = idsOf(slices.DeleteFunc(all, func(e hook.Endpoint) bool { return !e.Named(search) }))
+		all = slices.DeleteFunc(all, func(e hook.Endpoint) bool { return !e.Named(search) })
+		if h.Matching = len(all); h.Matching <= MaxHealth {
+			return all, nil
+		}
+		ids = idsOf(all)
 	}
 	if h.Matching = len(ids); h.Matching > MaxHealth {
 		attended, err := r.Circuits.Attended(ctx, maxAttended)
@@ -157,48 +158,44 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 	return endpoints, nil
 }
 
-// counted is an endpoint whose hours were read.
-type counted struct {
+// summarized is an endpoint whose hours were read.
+type summarized struct {
+	EndpointSummary
+
 	endpoint hook.Endpoint
 	record   admission.Record
+	queued   float64
 	mean     time.Duration // of the recent answers
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
-func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, read map[hook.EndpointID]counted) error {
-	var waiting []*EndpointSummary
-	for i := range h.Endpoints {
-		e := &h.Endpoints[i]
-		if read[e.ID].record.Waiting || e.Circuit != circuit.Closed || e.Failed > 0 {
-			waiting = append(waiting, e)
+func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, all []summarized) error {
+	var waiting []*summarized
+	for i := range all {
+		if s := &all[i]; s.record.Waiting || s.Circuit != circuit.Closed || s.Failed > 0 {
+			waiting = append(waiting, s)
 		}
 	}
 	h.Waiting.Counted = backlog.Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
 	waiting = waiting[:min(len(waiting), maxWaiting)]
 	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for _, e := range waiting {
-		group.Go(func() error {
-			of := read[e.ID]
-			s, err := r.Endpoints.StatusOf(ctx, of.endpoint, of.record)
-			if err != nil {
-				return err
-			}
-			c, err := r.counts(ctx, &s, of.mean, h.At)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			found := waitingOf(c, &s)
-			h.Waiting.add(found)
-			h.Waiting.Add(c.Counted)
-			e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
-			return nil
-		})
-	}
-	return group.Wait()
+	return each(ctx, len(waiting), concurrentReads, func(ctx context.Context, i int) error {
+		e := waiting[i]
+		s, err := r.Endpoints.StatusOf(ctx, e.endpoint, e.record)
+		if err != nil {
+			return err
+		}
+		c, found, err := r.counts(ctx, &s, e.mean, h.At)
+		if err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		h.Waiting.add(found)
+		h.Waiting.Add(c.Counted)
+		e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
+		return nil
+	})
 }
 
 // summary returns the summary of the endpoint. It does not keep the hours, which are too large.

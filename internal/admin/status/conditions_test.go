@@ -103,7 +103,7 @@ func TestReader_TenantHealth_requests(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	counted := &countedStats{Stats: b.Stats}
+	counted := &countedStats{StatsReader: b.Stats}
 	b.Stats = counted
 	const n = 30
 	for i := range n {

@@ -109,8 +109,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
 	recent, day := review.Recent(hours, now), review.Day(hours, time.Time{}, now)
-	counts, err := r.counts(ctx, &s, recent.Latency.Mean(), now)
-	waiting := waitingOf(counts, &s)
+	counts, waiting, err := r.counts(ctx, &s, recent.Latency.Mean(), now)
 	if f := counts.Forecast; f != nil {
 		f.DrainsBy, f.FirstLoss = f.DrainsBy.Truncate(time.Second), f.FirstLoss.Truncate(time.Second)
 	}
@@ -135,23 +134,20 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 }
 
 // counts returns the numbers of waiting and dead deliveries of the endpoint.
-func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (backlog.Counts, error) {
+func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (c backlog.Counts, w Waiting, err error) {
 	look, err := backlog.LookAt(ctx, r.Index, s.Endpoint.Widest())
 	if err != nil {
-		return backlog.Counts{}, err
+		return c, w, err
 	}
-	return look.Counts(backlog.Endpoint{Endpoint: s.Endpoint, Admits: s.Admits, Width: s.Width, Mean: mean}, s.Gate.Tally, now), nil
-}
-
-func waitingOf(c backlog.Counts, s *endpoint.Status) Waiting {
-	w := Waiting{Retrying: c.Retrying, Parked: c.Parked}
+	c = look.Counts(backlog.Endpoint{Endpoint: s.Endpoint, Admits: s.Admits, Width: s.Width, Mean: mean}, s.Gate.Tally, now)
+	w.Retrying, w.Parked = c.Retrying, c.Parked
 	if c.Parked > 0 {
 		w.Reasons = map[hook.Reason]int{reasonOf(s): c.Parked}
 	}
 	if c.Forecast != nil {
 		w.AtRisk, w.FirstLoss = c.Forecast.AtRisk, c.Forecast.FirstLoss
 	}
-	return w
+	return c, w, nil
 }
 
 // reasonOf returns why parked deliveries of the endpoint wait now. The reasons in their records are

@@ -3,8 +3,6 @@ package status
 import (
 	"context"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Bounds of the requests of a page.
@@ -123,26 +121,21 @@ func (m *merge) rest() (at Position, ok bool) {
 
 // read looks at the next rows of the sources.
 func (m *merge) read(ctx context.Context, sources []*source, look int) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for _, s := range sources {
-		group.Go(func() error {
-			span := m.span
-			if s.reached != (Position{}) {
-				span.From = new(s.reached)
-			}
-			rows, more, err := s.read(ctx, span, look)
-			if err != nil {
-				return err
-			}
-			if s.more = more && len(rows) > 0; len(rows) > 0 {
-				s.reached = rows[len(rows)-1].Position
-			}
-			s.rows = slices.DeleteFunc(rows, func(row Row) bool {
-				return span.From != nil && row.Compare(*span.From) <= 0
-			})
-			return nil
+	return each(ctx, len(sources), concurrentReads, func(ctx context.Context, i int) error {
+		s, span := sources[i], m.span
+		if s.reached != (Position{}) {
+			span.From = new(s.reached)
+		}
+		rows, more, err := s.read(ctx, span, look)
+		if err != nil {
+			return err
+		}
+		if s.more = more && len(rows) > 0; len(rows) > 0 {
+			s.reached = rows[len(rows)-1].Position
+		}
+		s.rows = slices.DeleteFunc(rows, func(row Row) bool {
+			return span.From != nil && row.Compare(*span.From) <= 0
 		})
-	}
-	return group.Wait()
+		return nil
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -159,7 +160,7 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 		}
 		t := &all[i]
 		if t.Endpoints++; t.Endpoints > maxWorst {
-			t.Cursor = of.cursor()
+			t.Cursor = page.NewCursor(attentionScope(of.tenant), of.text()+"#")
 		} else {
 			t.Worst = append(t.Worst, e)
 		}
@@ -233,21 +234,19 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 		waiting Waiting
 		hour    stats.Counts
 	)
-	counted, err := r.counting(ctx, func(ctx context.Context, group *errgroup.Group) {
-		for _, check := range busy[:min(len(busy), maxCounted)] {
-			group.Go(func() error {
-				part, err := r.part(ctx, check, recordOf(records, check.Tenant, check.Endpoint), now)
-				mu.Lock()
-				defer mu.Unlock()
-				p.add(part)
-				waiting.add(part.waiting)
-				hour.Add(&part.counts)
-				if part.attention() {
-					harmed = append(harmed, part.harm)
-				}
-				return err
-			})
-		}
+	counted, err := counting(ctx, func(ctx context.Context) error {
+		return each(ctx, min(len(busy), maxCounted), countConcurrency, func(ctx context.Context, i int) error {
+			part, err := r.part(ctx, busy[i], recordOf(records, busy[i].Tenant, busy[i].Endpoint), now)
+			mu.Lock()
+			defer mu.Unlock()
+			p.add(part)
+			waiting.add(part.waiting)
+			hour.Add(&part.counts)
+			if part.attention() {
+				harmed = append(harmed, part.harm)
+			}
+			return err
+		})
 	})
 	p.Attention = troubles(harmed)
 	p.Retrying, p.Parked, p.Reasons, p.AtRisk, p.FirstLoss = waiting.Retrying, waiting.Parked, waiting.Reasons, waiting.AtRisk, waiting.FirstLoss
@@ -264,19 +263,12 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 // maxCounted if more endpoints exist.
 func (r *Reader) busy(ctx context.Context, attended []admission.Record, now time.Time) ([]hook.CircuitCheck, error) {
 	var hours [activeHours][]hook.CircuitCheck
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(countConcurrency)
-	for i := range hours {
-		group.Go(func() (err error) {
-			hours[i], err = r.Stats.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.CircuitCheck{}, maxCounted+1)
-			if err != nil {
-				return fmt.Errorf("list active endpoints: %w", err)
-			}
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	err := each(ctx, activeHours, countConcurrency, func(ctx context.Context, i int) (err error) {
+		hours[i], err = r.Stats.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.CircuitCheck{}, maxCounted+1)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list active endpoints: %w", err)
 	}
 	var found []hook.CircuitCheck
 	seen := make(map[hook.EndpointID]bool)
@@ -348,17 +340,17 @@ func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Re
 // fill counts the deliveries of a judged endpoint.
 func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
 	s := endpoint.Status{Endpoint: f.endpoint, Gate: f.record, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
-	var err error
 	if f.harm.State != 0 {
+		var err error
 		if s, err = r.Endpoints.StatusOf(ctx, f.endpoint, f.record); err != nil {
 			return err
 		}
 	}
-	c, err := r.counts(ctx, &s, f.counts.Latency.Mean(), now)
+	c, waiting, err := r.counts(ctx, &s, f.counts.Latency.Mean(), now)
 	if err != nil {
 		return err
 	}
-	f.waiting, f.oldest = waitingOf(c, &s), c.Oldest
+	f.waiting, f.oldest = waiting, c.Oldest
 	f.harm.Dead, f.harm.Waiting, f.harm.Counted = c.Dead, c.Retrying+c.Parked, c.Counted
 	f.harm.AtRisk, f.harm.FirstLoss = f.waiting.AtRisk, f.waiting.FirstLoss
 	return nil
@@ -378,20 +370,24 @@ func (p *Pipeline) add(found part) {
 	}
 }
 
-// counting runs the functions added by work, countConcurrency at a time, for at
-// most countTimeout. complete is false after it: some functions then ended early or
-// did not run.
-func (r *Reader) counting(ctx context.Context, work func(ctx context.Context, group *errgroup.Group)) (complete bool, err error) {
+// counting calls count for at most countTimeout. complete is false after it: count then ended early.
+func counting(ctx context.Context, count func(context.Context) error) (complete bool, err error) {
 	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
 	defer cancel()
 
-	group, grouped := errgroup.WithContext(bounded)
-	group.SetLimit(countConcurrency)
-	work(grouped, group)
-	if err := group.Wait(); err != nil && context.Cause(bounded) != errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
-		return false, err
-	} else if err != nil {
+	err = count(bounded)
+	if err != nil && context.Cause(bounded) == errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
 		return false, nil
 	}
-	return true, nil
+	return err == nil, err
+}
+
+// each calls f for 0 to n-1, at most limit calls at a time. The first error ends the others.
+func each(ctx context.Context, n, limit int, f func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(limit)
+	for i := range n {
+		group.Go(func() error { return f(ctx, i) })
+	}
+	return group.Wait()
 }

@@ -121,13 +121,13 @@ func TestReader_PipelineStatistics(t *testing.T) {
 	b.count(t, stranger(), b.now.Add(-25*time.Hour), success("order.paid", 1))
 	tests := []struct {
 		name string
-		q    status.PipelineQuery
+		q    status.StatsQuery
 		want []string
 	}{
 		{name: "total", want: []string{" 4 1"}},
-		{name: "by the hour", q: status.PipelineQuery{Hourly: true}, want: []string{"20T09 1 0", "21T08 1 0", "21T09 2 1"}},
-		{name: "by tenant", q: status.PipelineQuery{Tenants: true}, want: []string{string(tenant) + " 3 1", "globex 1 0"}},
-		{name: "by tenant and hour", q: status.PipelineQuery{Tenants: true, Hourly: true}, want: []string{"20T09globex 1 0", "21T08" + string(tenant) + " 1 0", "21T09" + string(tenant) + " 2 1"}},
+		{name: "by the hour", q: status.StatsQuery{Hourly: true}, want: []string{"20T09 1 0", "21T08 1 0", "21T09 2 1"}},
+		{name: "by tenant", q: status.StatsQuery{Group: status.GroupTenant}, want: []string{string(tenant) + " 3 1", "globex 1 0"}},
+		{name: "by tenant and hour", q: status.StatsQuery{Group: status.GroupTenant, Hourly: true}, want: []string{"20T09globex 1 0", "21T08" + string(tenant) + " 1 0", "21T09" + string(tenant) + " 2 1"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -161,11 +161,11 @@ func TestReader_PipelineStatistics_bounds(t *testing.T) {
 	for range most {
 		b.count(t, stranger(), b.now, success("order.paid", 1))
 	}
-	if s, err := b.PipelineStatistics(t.Context(), status.PipelineQuery{}); err != nil || !s.Complete || s.Endpoints != most {
+	if s, err := b.PipelineStatistics(t.Context(), status.StatsQuery{}); err != nil || !s.Complete || s.Endpoints != most {
 		t.Errorf("statistics of %d endpoints = %d, complete %t, %v; want all", most, s.Endpoints, s.Complete, err)
 	}
 	b.count(t, stranger(), b.now.Add(-2*time.Hour), success("order.paid", 1))
-	s, err := b.PipelineStatistics(t.Context(), status.PipelineQuery{})
+	s, err := b.PipelineStatistics(t.Context(), status.StatsQuery{})
 	if err != nil || s.Complete || s.Endpoints != most || s.Rows[0].Attempts != most {
 		t.Errorf("statistics of one more = %d, complete %t, %v; want those active last, incomplete", s.Endpoints, s.Complete, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
@@ -52,16 +51,6 @@ type Lists interface {
 	EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error)
 	settle.DeliveriesReader
 	settle.EndpointLister
-}
-
-// Stats keeps the hourly counts of attempts.
-type Stats interface {
-	breaker.StatsReader
-}
-
-// Index finds waiting and dead deliveries. The index may lag by a moment.
-type Index interface {
-	backlog.Index
 }
 
 // Queues measures all queues.

@@ -21,7 +21,12 @@
 // The package changes nothing, and knows neither HTTP nor storage.
 package status
 
-import "time"
+import (
+	"time"
+
+	"surehook.example/surehook/internal/delivery/backlog"
+	"surehook.example/surehook/internal/delivery/breaker"
+)
 
 // Reader reads the state of deliveries. All fields are required.
 type Reader struct {
@@ -29,8 +34,8 @@ type Reader struct {
 	Circuits  Circuits
 	History   History
 	Lists     Lists
-	Stats     Stats
-	Index     Index
+	Stats     breaker.StatsReader
+	Index     backlog.Index
 	Queues    Queues
 	Now       func() time.Time
 }

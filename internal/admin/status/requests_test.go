@@ -26,7 +26,7 @@ func TestReader_Pipeline_requests(t *testing.T) {
 		n.Add(1)
 		return do()
 	}
-	if _, err := b.PipelineStatistics(t.Context(), status.PipelineQuery{}); err != nil || n.Load() != 400 {
+	if _, err := b.PipelineStatistics(t.Context(), status.StatsQuery{}); err != nil || n.Load() != 400 {
 		t.Errorf("the statistics of all tenants make %d requests, %v; want 400", n.Load(), err)
 	}
 	n.Store(0)

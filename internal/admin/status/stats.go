@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -36,7 +34,7 @@ const (
 	GroupNone     Grouping = ""
 	GroupEndpoint Grouping = "endpoint"
 	GroupType     Grouping = "type"
-	groupTenant   Grouping = "tenant" // of PipelineStatistics alone
+	GroupTenant   Grouping = "tenant" // of PipelineStatistics alone
 )
 
 // StatsQuery selects statistics.
@@ -99,37 +97,38 @@ func (r *Reader) Statistics(ctx context.Context, tenant hook.TenantID, q StatsQu
 	if err != nil {
 		return Statistics{}, err
 	}
-	ids, err := r.counted(ctx, tenant, q.Endpoint)
+	endpoints, err := r.counted(ctx, tenant, q.Endpoint)
 	if err != nil {
 		return Statistics{}, err
 	}
-	if n := len(ids) * hours; n > maxEndpointHours {
+	if n := len(endpoints) * hours; n > maxEndpointHours {
 		end := q.Until.UTC().Add(time.Hour - 1).Truncate(time.Hour)
-		earliest := end.Add(-time.Duration(maxEndpointHours/len(ids)) * time.Hour)
+		earliest := end.Add(-time.Duration(maxEndpointHours/len(endpoints)) * time.Hour)
 		return Statistics{}, hook.Invalid(hook.FieldError{Field: "since", Message: fmt.Sprintf(
 			"selects %d hours of %d endpoints: endpoints times hours must be at most %d, so send %s or later",
-			hours, len(ids), maxEndpointHours, earliest.Format(time.RFC3339))})
+			hours, len(endpoints), maxEndpointHours, earliest.Format(time.RFC3339))})
 	}
+	return r.statistics(ctx, q, endpoints, concurrentReads)
+}
+
+// statistics adds up the hours of the endpoints, reading at most limit at a time. With an error, it has those so far.
+func (r *Reader) statistics(ctx context.Context, q StatsQuery, endpoints []hook.CircuitCheck, limit int) (Statistics, error) {
+	s := Statistics{Since: q.Since, Until: q.Until}
 	var mu sync.Mutex
 	all := make(statsGroups)
-	group, grouped := errgroup.WithContext(ctx)
-	group.SetLimit(concurrentReads)
-	for _, id := range ids {
-		group.Go(func() error {
-			counts, err := r.Stats.Hours(grouped, id, q.Since)
-			if err != nil {
-				return fmt.Errorf("read hours of endpoint %s: %w", id, err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			all.add(q, hook.CircuitCheck{Tenant: tenant, Endpoint: id}, counts)
-			return nil
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return Statistics{}, err
-	}
-	return Statistics{Since: q.Since, Until: q.Until, Endpoints: len(ids), Rows: all.rows(q)}, nil
+	err := each(ctx, len(endpoints), limit, func(ctx context.Context, i int) error {
+		hours, err := r.Stats.Hours(ctx, endpoints[i].Endpoint, q.Since)
+		if err != nil {
+			return fmt.Errorf("read hours of endpoint %s: %w", endpoints[i].Endpoint, err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		s.Endpoints++
+		all.add(q, endpoints[i], hours)
+		return nil
+	})
+	s.Rows = all.rows(q)
+	return s, err
 }
 
 // within returns the query with both times, and the number of clock hours.
@@ -150,20 +149,24 @@ func (q StatsQuery) within(now time.Time) (bounded StatsQuery, hours int, err er
 	return q, int((q.Until.Sub(q.Since) + time.Hour - 1) / time.Hour), nil
 }
 
-// counted returns the ids of the endpoints to read.
-func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) ([]hook.EndpointID, error) {
+// counted returns the endpoints to read.
+func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) ([]hook.CircuitCheck, error) {
 	if ref != "" {
 		e, err := r.Endpoints.Get(ctx, tenant, ref)
 		if err != nil {
 			return nil, fmt.Errorf("find endpoint: %w", err)
 		}
-		return []hook.EndpointID{e.ID}, nil
+		return []hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, nil
 	}
 	ids, err := r.Lists.EndpointIDs(ctx, tenant, "", 0)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
-	return ids, nil
+	all := make([]hook.CircuitCheck, len(ids))
+	for i, id := range ids {
+		all[i] = hook.CircuitCheck{Tenant: tenant, Endpoint: id}
+	}
+	return all, nil
 }
 
 // statsGroups holds the rows of a group by hour, or under the zero hour.
@@ -188,7 +191,7 @@ func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour)
 			continue
 		case GroupEndpoint:
 			row.Endpoint = of.Endpoint
-		case groupTenant:
+		case GroupTenant:
 			row.Tenant = of.Tenant
 		case GroupNone:
 		}
