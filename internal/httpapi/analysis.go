@@ -19,5 +19,5 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
-	return answer(h.replayer.Analyse(ctx, c.tenant, period))
+	return answer(h.Replayer.Analyse(ctx, c.tenant, period))
 }

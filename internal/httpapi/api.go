@@ -86,11 +86,7 @@ type Jobs struct {
 // discarding and cancelling deliveries, for the analysis of dead letters, and for
 // erasures.
 func Replay(j Jobs, log *slog.Logger) http.Handler {
-	return serve(log, recorder{j.Audit, j.Guard}, j.PageBytes, replayRoutes(newReplays(j, log)))
-}
-
-func newReplays(j Jobs, log *slog.Logger) *replays {
-	return &replays{replayer: j.Replayer, eraser: j.Eraser, log: log}
+	return serve(log, recorder{j.Audit, j.Guard}, j.PageBytes, replayRoutes(&replays{Jobs: j, log: log}))
 }
 
 // Admin holds the use cases of Manage. All fields without a remark are required.
@@ -125,7 +121,7 @@ func Manage(a Admin, log *slog.Logger) http.Handler {
 func All(a Acceptor, j Jobs, admin Admin, log *slog.Logger) http.Handler {
 	return withPages(serve(log, recorder{admin.Audit, admin.Guard}, admin.PageBytes, slices.Concat(
 		eventRoutes(&events{acceptor: a, log: log}),
-		replayRoutes(newReplays(j, log)),
+		replayRoutes(&replays{Jobs: j, log: log}),
 		manageRoutes(&manage{Admin: admin, log: log}),
 		docsRoutes(docs{api.Files}),
 	)), built(), admin.Portal, admin.SignIn)
@@ -256,7 +252,7 @@ func manageRoutes(h *manage) []route {
 		write(http.MethodPost, endpointPath+"/circuit/reset", "circuit.reset", begunOn("endpoint", h.endpointStatus((*endpoint.Admin).ResetCircuit))),
 		write(http.MethodPost, endpointPath+"/circuit/open", "circuit.open", begunOn("endpoint", h.endpointStatus((*endpoint.Admin).OpenCircuit))),
 		write(http.MethodPost, endpointPath+"/circuit/probe", "circuit.probe", begunOn("endpoint", h.endpointStatus((*endpoint.Admin).ProbeNow))),
-		read(endpointPath+"/deliveries", h.listEndpointDeliveries),
+		read(endpointPath+"/deliveries", h.listDeliveries(stateParam)),
 		read(endpointPath+"/health", h.getEndpointHealth),
 		read(endpointPath+statsPath, h.getStats),
 		read(endpointPath+"/decisions", h.listDecisions),
@@ -264,7 +260,7 @@ func manageRoutes(h *manage) []route {
 		read(eventPath, event(h.getEvent)),
 		read(eventPath+"/deliveries", event(h.listEventDeliveries)),
 		read(eventPath+"/attempts", event(h.listEventAttempts)),
-		read(deliveriesPath, h.listDeliveries),
+		read(deliveriesPath, h.listDeliveries(endpointParam, stateParam)),
 		read(deliveryPath, delivery(h.getDelivery)),
 		read(deadPath, h.listDeadLetters),
 		read(tenantPath+statsPath, h.getStats),

@@ -298,24 +298,6 @@ func maskedFields(f endpoint.Fields) endpoint.Fields {
 	return f
 }
 
-func (b createBody) masked() createBody {
-	b.Fields = maskedFields(b.Fields)
-	b.Secret = maskedText(b.Secret)
-	return b
-}
-
-func (b rotateBody) masked() rotateBody {
-	b.Secret = maskedText(b.Secret)
-	return b
-}
-
-func maskedText(text *string) *string {
-	if text == nil {
-		return nil
-	}
-	return new(mask(*text))
-}
-
 // maskedURL masks the user name and the password. Only a request can have them: an endpoint with
 // a user name is never stored, and an ARN has none.
 func maskedURL(text string) string {
@@ -382,7 +364,7 @@ func audited(e, before hook.Endpoint) auditedEndpoint {
 		view.Auth.Secret = newValue
 	}
 	if e.TLS.On() {
-		view.TLS = &auditedTLS{*viewTLS(e.TLS, hook.Masked), e.TLS.ID}
+		view.TLS = &auditedTLS{*viewTLS(e.TLS), e.TLS.ID}
 	}
 	for name, sealed := range e.SealedHeaders {
 		if old, ok := before.SealedHeaders[name]; ok && !bytes.Equal(old, sealed) {

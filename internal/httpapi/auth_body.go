@@ -19,17 +19,12 @@ type authBody struct {
 	ClientAuth   *clientAuth `json:"client_auth,omitzero"`
 }
 
-// clientAuth says where a request for a token carries the client's id and secret.
+// clientAuth says where a request for a token carries the client's id and secret: true is its body.
 type clientAuth bool
-
-const (
-	inHeader clientAuth = false
-	inBody   clientAuth = true
-)
 
 // String returns the place as it appears in the API.
 func (c clientAuth) String() string {
-	if c == inBody {
+	if c {
 		return "body"
 	}
 	return "basic"

@@ -21,9 +21,5 @@ type callerView struct {
 // getCaller returns the caller of the request, without a read.
 func (h *manage) getCaller(_ context.Context, c *call) (reply, error) {
 	p := c.principal
-	view := callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt, Environment: h.Environment}
-	if view.Scopes == nil {
-		view.Scopes = []hook.Scope{}
-	}
-	return ok(view), nil
+	return ok(callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt, Environment: h.Environment}), nil
 }

@@ -5,6 +5,7 @@ import (
 	jsonv1 "encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"strings"
 	"sync"
@@ -149,10 +150,7 @@ func schemaOf(t hook.EventType) (any, error) {
 // webhookOf returns the operation for the type: the contract's operation for any event, with the
 // type's description and example, and a reference to its schema.
 func webhookOf(t hook.EventType, post map[string]any) (map[string]any, error) {
-	webhook := make(map[string]any, len(post))
-	for name, value := range post {
-		webhook[name] = value
-	}
+	webhook := maps.Clone(post)
 	webhook["operationId"] = "receive:" + t.Name
 	webhook["summary"] = "Receive " + t.Name
 	webhook["description"] = t.Description

@@ -41,10 +41,9 @@ func viewProfiles(all map[string]hook.SignatureProfile) []profileView {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p := all[name]
 		view := viewOf[profileView](p)
-		view.Name, view.Warnings = name, []string{}
+		view.Name = name
 		if p.Own() {
-			_, warnings := p.Check(name)
-			view.Warnings = append(view.Warnings, warnings...)
+			_, view.Warnings = p.Check(name)
 		}
 		views = append(views, view)
 	}
@@ -56,8 +55,8 @@ func viewProfiles(all map[string]hook.SignatureProfile) []profileView {
 func (h *manage) getEgress(_ context.Context, c *call) (reply, error) {
 	origins := h.Endpoints.Origins
 	return ok(egressView{
-		Regions:   append([]string{}, origins.Regions...),
-		Addresses: append([]netip.Addr{}, origins.Addresses...),
+		Regions:   origins.Regions,
+		Addresses: origins.Addresses,
 		Private:   len(origins.Private.For(c.tenant)) > 0,
 
 		Destinations: viewDestinations(h.Endpoints.Destinations),

@@ -13,7 +13,7 @@ import (
 // createBody adds the fields allowed only at creation.
 type createBody struct {
 	endpoint.Fields
-	Secret *string `json:"secret"`
+	Secret *secret `json:"secret"`
 }
 
 // retryBody, exponentialBody and coalesceBody are settings in a request. Absent fields are nil.
@@ -57,8 +57,14 @@ func (b coalesceBody) settings() (c *hook.Coalescing, wrong hook.Fields) {
 
 func (b retryBody) policy() (p *hook.RetryPolicy, errs hook.Fields) {
 	p = new(hook.RetryPolicy)
-	switch given := countTrue(b.Preset != nil, b.Schedule != nil, b.Exponential != nil); {
-	case given != 1:
+	forms := 0
+	for _, given := range []bool{b.Preset != nil, b.Schedule != nil, b.Exponential != nil} {
+		if given {
+			forms++
+		}
+	}
+	switch {
+	case forms != 1:
 		errs.Add("retry", "must have exactly one of preset, schedule and exponential")
 		return p, errs
 	case b.Preset != nil && *b.Preset == "":
@@ -77,17 +83,10 @@ func (b retryBody) policy() (p *hook.RetryPolicy, errs hook.Fields) {
 
 // delays returns the delays. All fields are required.
 func (b exponentialBody) delays() (e hook.Exponential, wrong hook.Fields) {
-	require := func(name string, given bool) {
-		wrong.Refuse(!given, "retry.exponential."+name, "is missing")
-	}
-	require("base", b.Base != nil)
-	require("factor", b.Factor != nil)
-	require("cap", b.Cap != nil)
-	require("attempts", b.Attempts != nil)
-	set(&e.Base, b.Base)
-	set(&e.Factor, b.Factor)
-	set(&e.Cap, b.Cap)
-	set(&e.Attempts, b.Attempts)
+	require(&wrong, "retry.exponential.base", &e.Base, b.Base)
+	require(&wrong, "retry.exponential.factor", &e.Factor, b.Factor)
+	require(&wrong, "retry.exponential.cap", &e.Cap, b.Cap)
+	require(&wrong, "retry.exponential.attempts", &e.Attempts, b.Attempts)
 	if e == (hook.Exponential{}) { // the zero value would mean that there is no exponential
 		e.Attempts = 1
 	}
@@ -98,6 +97,12 @@ func set[T any](to, from *T) {
 	if from != nil {
 		*to = *from
 	}
+}
+
+// require is set for a field that must be given.
+func require[T any](wrong *hook.Fields, field string, to, from *T) {
+	wrong.Refuse(from == nil, field, "is missing")
+	set(to, from)
 }
 
 // choose returns the value among all that has the name.
@@ -111,14 +116,4 @@ func choose[T fmt.Stringer](field, name string, all ...T) (T, []hook.FieldError)
 	}
 	var none T
 	return none, []hook.FieldError{{Field: field, Message: "must be one of " + strings.Join(words, ", ")}}
-}
-
-func countTrue(conditions ...bool) int {
-	n := 0
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
 }

@@ -53,7 +53,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 	region, egress := e.Origin()
 	v.Region, v.Egress = &region, &egress
 	v.Headers, v.Profiles = &headers, &profiles
-	v.TLS, v.PublicKey = viewTLS(e.TLS, hook.Masked), endpoint.PublicKey(e)
+	v.TLS, v.PublicKey = viewTLS(e.TLS), endpoint.PublicKey(e)
 	if !e.Coalesce.On() {
 		v.Coalesce = nil
 	}

@@ -30,7 +30,7 @@ type manage struct {
 }
 
 type rotateBody struct {
-	Secret  *string        `json:"secret"`
+	Secret  *secret        `json:"secret"`
 	Overlap *time.Duration `json:"overlap"`
 }
 
@@ -49,7 +49,7 @@ func (b testBody) masked() testBody {
 func (h *manage) createEndpoint(ctx context.Context, c *call, body createBody, wrong hook.Fields) (reply, error) {
 	secret := optionalText(&wrong, "secret", body.Secret)
 	body.Wrong = wrong
-	if err := c.begin(ctx, "", body.masked()); err != nil {
+	if err := c.begin(ctx, "", createBody{maskedFields(body.Fields), body.Secret}); err != nil {
 		return reply{}, err
 	}
 	e, secret, err := h.endpoints(c).Create(ctx, c.tenant, body.Fields, secret)
@@ -181,7 +181,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call, body rotateBody) (re
 	if body.Overlap != nil {
 		overlap = *body.Overlap
 	}
-	if err := c.begin(ctx, c.r.PathValue("endpoint"), body.masked()); err != nil {
+	if err := c.begin(ctx, c.r.PathValue("endpoint"), body); err != nil {
 		return reply{}, err
 	}
 	e, secret, err := h.endpoints(c).Rotate(ctx, c.tenant, c.r.PathValue("endpoint"), secret, overlap)

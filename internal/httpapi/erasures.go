@@ -26,7 +26,7 @@ type erasureView struct {
 
 // eraseTenant starts the erasure of the tenant, or returns the erasure under way.
 func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
-	e, started, err := h.eraser.Start(ctx, c.tenant, c.principal.Key)
+	e, started, err := h.Eraser.Start(ctx, c.tenant, c.principal.Key)
 	if err != nil {
 		return reply{}, fmt.Errorf("erase tenant: %w", err)
 	}
@@ -37,7 +37,7 @@ func (h *replays) eraseTenant(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *replays) getErasure(ctx context.Context, c *call, id hook.ErasureID) (reply, error) {
-	return shown(viewErasure)(h.eraser.Erasure(ctx, c.tenant, id))
+	return shown(viewErasure)(h.Eraser.Erasure(ctx, c.tenant, id))
 }
 
 func viewErasure(e erasure.Erasure) erasureView {

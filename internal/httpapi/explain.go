@@ -35,14 +35,11 @@ func explain(err error) hook.FieldError {
 	if !ok {
 		return hook.FieldError{Field: "body", Message: "is not valid JSON"}
 	}
-	return hook.FieldError{Field: fieldPath(e.JSONPointer), Message: complaint(e)}
-}
-
-func complaint(e *json.SemanticError) string {
-	if e.GoType == nil {
-		return "is not of the right type"
+	message := "is not of the right type"
+	if e.GoType != nil {
+		message = "must be " + article(e.GoType.Kind())
 	}
-	return "must be " + article(e.GoType.Kind())
+	return hook.FieldError{Field: fieldPath(e.JSONPointer), Message: message}
 }
 
 func article(k reflect.Kind) string {

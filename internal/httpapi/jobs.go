@@ -119,12 +119,12 @@ func (h *replays) startJob(ctx context.Context, c *call, body jobBody, wrong hoo
 		return reply{}, err
 	}
 	if body.DryRun {
-		return shown(c.viewPreview)(h.replayer.DryRun(ctx, c.tenant, r))
+		return shown(c.viewPreview)(h.Replayer.DryRun(ctx, c.tenant, r))
 	}
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
 	}
-	j, err := h.replayer.Start(ctx, c.tenant, r)
+	j, err := h.Replayer.Start(ctx, c.tenant, r)
 	if err != nil {
 		return reply{}, fmt.Errorf("start replay: %w", err)
 	}
@@ -140,30 +140,25 @@ func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
 		if err != nil {
 			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
 		}
-		jobs, err := h.replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
+		jobs, err := h.Replayer.List(ctx, c.tenant, hook.JobID(before), req.Limit+1)
 		if err != nil {
 			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
 		}
-		found := page.List[replay.Job]{Data: jobs}
-		if len(jobs) > req.Limit {
-			found.Data = jobs[:req.Limit]
-			found.Next = page.NewCursor(list, string(jobs[req.Limit-1].ID))
-		}
-		return found, nil
+		return page.First(jobs, list, req.Limit, func(j replay.Job) string { return string(j.ID) }), nil
 	}, viewJob)
 }
 
 func (h *replays) getJob(ctx context.Context, c *call, id hook.JobID) (reply, error) {
-	return shown(viewProgress)(h.replayer.Job(ctx, c.tenant, id))
+	return shown(viewProgress)(h.Replayer.Job(ctx, c.tenant, id))
 }
 
 // cancelJob cancels a job. Cancelling it again changes nothing; a finished job is a conflict.
 func (h *replays) cancelJob(ctx context.Context, c *call, id hook.JobID) (reply, error) {
-	before, err := h.replayer.Job(ctx, c.tenant, id)
+	before, err := h.Replayer.Job(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("read replay: %w", err)
 	}
-	p, err := h.replayer.CancelJob(ctx, c.tenant, id)
+	p, err := h.Replayer.CancelJob(ctx, c.tenant, id)
 	if err != nil {
 		return reply{}, fmt.Errorf("cancel replay: %w", err)
 	}

@@ -48,19 +48,20 @@ func (h *manage) listEvents(ctx context.Context, c *call) (reply, error) {
 	}, viewListedEvent)
 }
 
-func (h *manage) listDeliveries(ctx context.Context, c *call) (reply, error) {
-	return h.deliveries(ctx, c, status.DeliveryFilter{}, endpointParam, stateParam)
-}
-
-func (h *manage) listEndpointDeliveries(ctx context.Context, c *call) (reply, error) {
-	return h.deliveries(ctx, c, status.DeliveryFilter{Endpoint: c.r.PathValue("endpoint")}, stateParam)
+// listDeliveries returns the action that lists deliveries, of the endpoint if the path names one. The
+// parameters in more narrow the list.
+func (h *manage) listDeliveries(more ...string) action {
+	return func(ctx context.Context, c *call) (reply, error) {
+		f := status.DeliveryFilter{Endpoint: c.r.PathValue("endpoint")}
+		return h.filtered(ctx, c, deliveriesQuery(c, &f, more...), &f)
+	}
 }
 
 func (h *manage) listDeadLetters(ctx context.Context, c *call) (reply, error) {
 	f := status.DeliveryFilter{State: hook.StateDead}
 	q := deliveriesQuery(c, &f, endpointParam, blockingParam)
 	if !q.flag(blockingParam) {
-		return h.filtered(ctx, c, q, f)
+		return h.filtered(ctx, c, q, &f)
 	}
 	return viewList(q, func(req page.Request) (page.List[status.Blocking], error) {
 		return h.Status.Blocking(ctx, c.tenant, f, req)
@@ -71,15 +72,9 @@ func (h *manage) listDeadLetters(ctx context.Context, c *call) (reply, error) {
 	})
 }
 
-// deliveries responds with a page of deliveries. The parameters in more narrow the given filter.
-func (h *manage) deliveries(ctx context.Context, c *call, f status.DeliveryFilter, more ...string) (reply, error) {
-	q := deliveriesQuery(c, &f, more...)
-	return h.filtered(ctx, c, q, f)
-}
-
-func (h *manage) filtered(ctx context.Context, c *call, q *params, f status.DeliveryFilter) (reply, error) {
+func (h *manage) filtered(ctx context.Context, c *call, q *params, f *status.DeliveryFilter) (reply, error) {
 	return h.listOfDeliveries(ctx, c, q, func(req page.Request) (page.List[hook.Delivery], error) {
-		return h.Status.Deliveries(ctx, c.tenant, f, req)
+		return h.Status.Deliveries(ctx, c.tenant, *f, req)
 	})
 }
 
@@ -107,12 +102,12 @@ func refusal(wrong hook.Fields) error {
 }
 
 // optionalText returns the optional text of a body; an empty text is an error.
-func optionalText(wrong *hook.Fields, field string, given *string) string {
+func optionalText[T ~string](wrong *hook.Fields, field string, given *T) string {
 	if given == nil {
 		return ""
 	}
 	wrong.Refuse(*given == "", field, "must not be empty")
-	return *given
+	return string(*given)
 }
 
 // given returns the text of a parameter; an empty text is an error.
@@ -133,17 +128,19 @@ func (q *params) state() hook.State {
 	return state
 }
 
+// word returns the value of a parameter that is one of the words, or absent.
+func (q *params) word(name, message string, words ...string) string {
+	q.wrong.Refuse(q.Has(name) && !slices.Contains(words, q.Get(name)), name, "%s", message)
+	return q.Get(name)
+}
+
 func (q *params) statusClass() status.HTTPClass {
-	class := status.HTTPClass(q.Get(statusParam))
-	q.wrong.Refuse(q.Has(statusParam) && !slices.Contains(status.HTTPClasses(), class), statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx")
-	return class
+	return status.HTTPClass(q.word(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx", "none", "2xx", "3xx", "4xx", "5xx"))
 }
 
 // flag returns the value of a parameter that is true or false; false if the parameter is absent.
 func (q *params) flag(name string) bool {
-	given := q.Get(name)
-	q.wrong.Refuse(q.Has(name) && given != "true" && given != "false", name, "must be true or false")
-	return given == "true"
+	return q.word(name, "must be true or false", "true", "false") == "true"
 }
 
 // time returns a time in RFC 3339, or the zero time if the parameter is absent. A time after all

@@ -49,10 +49,7 @@ type pages struct {
 
 // built returns the folder of the pages in this build.
 func built() fs.FS {
-	files, err := fs.Sub(web.Files, "dist")
-	if err != nil { // only for an invalid name
-		return web.Files
-	}
+	files, _ := fs.Sub(web.Files, "dist") // fails only for an invalid name
 	return files
 }
 
@@ -90,7 +87,7 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case within("/console", r.URL.Path):
 		p.servePage(w, p.issuer, "", "'none'")
 	case within("/portal", r.URL.Path):
-		p.servePage(w, "", p.images(), p.embedders())
+		p.servePage(w, "", p.images(), cmp.Or(strings.Join(p.portal.Embedders, " "), "'none'"))
 	case r.URL.Path == docsPath+"/":
 		page := r.Clone(r.Context())
 		page.URL.Path, page.URL.RawPath = docsPath, ""
@@ -101,13 +98,6 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func within(base, path string) bool { return path == base || strings.HasPrefix(path, base+"/") }
-
-func (p *pages) embedders() string {
-	if len(p.portal.Embedders) == 0 {
-		return "'none'"
-	}
-	return strings.Join(p.portal.Embedders, " ")
-}
 
 // issuerPolicy returns the origins of the issuer, for connect-src.
 func issuerPolicy(s names.SignIn) string {
@@ -127,12 +117,10 @@ func (p *pages) images() string {
 }
 
 func (p *pages) servePage(w http.ResponseWriter, issuer, images, ancestors string) {
-	answer := reply{status: http.StatusOK, raw: p.html}
+	answer := reply{status: http.StatusOK, raw: p.html}.with("Content-Type", "text/html; charset=utf-8")
 	if p.html == nil {
-		answer = reply{status: http.StatusNotFound, raw: []byte("This build has no console and no portal: run make web, then build or start Surehook again.\n")}
+		answer.status, answer.raw = http.StatusNotFound, []byte("This build has no console and no portal: run make web, then build or start Surehook again.\n")
 		answer = answer.with("Content-Type", "text/plain; charset=utf-8")
-	} else {
-		answer = answer.with("Content-Type", "text/html; charset=utf-8")
 	}
 	// Windows of other sites that open this page cannot refer to its window.
 	answer = answer.with("Cache-Control", pageCaching).with("Content-Security-Policy", fmt.Sprintf(pagePolicy, issuer, images, ancestors)).

@@ -77,7 +77,7 @@ func (h *manage) endLink(ctx context.Context, c *call, id hook.KeyID) (reply, er
 }
 
 type portalCodeBody struct {
-	Code string `json:"code"`
+	Code secret `json:"code"`
 }
 
 // portalSessionView is the key of an opened link, which no other response contains.
@@ -92,12 +92,12 @@ type portalSessionView struct {
 // openPortalSession exchanges the code of a link for a key. The caller has no key, so only a
 // right code leaves an audit record.
 func (h *manage) openPortalSession(ctx context.Context, c *call, body portalCodeBody) (reply, error) {
-	l, err := h.Links.Find(ctx, c.tenant, body.Code)
+	l, err := h.Links.Find(ctx, c.tenant, string(body.Code))
 	if err != nil {
 		return reply{}, fmt.Errorf("open portal: %w", err)
 	}
 	c.by(hook.Principal{Key: l.ID, Name: hook.PortalKeyName, Tenant: l.Tenant})
-	if err := c.begin(ctx, string(l.ID), portalCodeBody{Code: hook.Masked}); err != nil {
+	if err := c.begin(ctx, string(l.ID), body); err != nil {
 		return reply{}, err
 	}
 	key, err := h.Links.Open(ctx, l)

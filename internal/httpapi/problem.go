@@ -28,9 +28,6 @@ type problem struct {
 // problemOf returns the problem for the caller: the message and the fields of an error with a
 // code, or a constant text for an internal error.
 func problemOf(err error) problem {
-	if e, ok := isMethodError(err); ok {
-		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", e.Error())
-	}
 	known, ok := errors.AsType[*hook.Error](err)
 	if !ok || known.Code == hook.CodeInternal {
 		return newProblem(http.StatusInternalServerError, hook.CodeInternal.String(), "something went wrong on our side")
@@ -80,16 +77,12 @@ func statusOf(c hook.Code) int {
 
 // reply returns the response with the problem p of err.
 func (p problem) reply(err error) reply {
-	a := reply{status: p.Status, body: p}.with("Content-Type", "application/problem+json")
+	a := reply{status: p.Status, body: p, code: p.Code}.with("Content-Type", "application/problem+json")
 	switch p.Status {
 	case http.StatusUnauthorized:
 		a = a.with("WWW-Authenticate", "Bearer")
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		a = a.with("Retry-After", retryAfterOf(err))
-	case http.StatusMethodNotAllowed:
-		if e, ok := isMethodError(err); ok {
-			a = a.with("Allow", e.allow)
-		}
 	}
 	_ = a.encode() // strings and numbers encode without an error
 	return a

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 
-	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -14,9 +13,8 @@ import (
 
 // replays serves the routes of Replay.
 type replays struct {
-	replayer *replay.Replayer
-	eraser   *erasure.Eraser
-	log      *slog.Logger
+	Jobs
+	log *slog.Logger
 }
 
 type replayBody struct {
@@ -49,7 +47,7 @@ func (h *replays) replayDelivery(ctx context.Context, c *call, body replayBody) 
 	if err := c.begin(ctx, id.String(), body); err != nil {
 		return reply{}, err
 	}
-	d, err := h.replayer.Delivery(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
+	d, err := h.Replayer.Delivery(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force})
 	if err != nil {
 		return reply{}, fmt.Errorf("replay delivery: %w", err)
 	}
@@ -76,7 +74,7 @@ func (h *replays) replayEvent(ctx context.Context, c *call, body replayBody) (re
 	if err := c.begin(ctx, string(id), eventReplay{body, to}); err != nil {
 		return reply{}, err
 	}
-	results, err := h.replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force, Endpoint: to})
+	results, err := h.Replayer.Event(ctx, c.tenant, id, replay.Request{By: c.principal.Key, Force: body.Force, Endpoint: to})
 	if err != nil {
 		return reply{}, fmt.Errorf("replay event: %w", err)
 	}
@@ -153,7 +151,7 @@ func (h *replays) end(
 		if err := c.begin(ctx, id.String(), body); err != nil {
 			return reply{}, err
 		}
-		r := *h.replayer
+		r := *h.Replayer
 		r.Ended = func(before, after hook.Delivery) {
 			c.changed(endedChange{before.State.String(), before.Reason, before.Note}, endedChange{after.State.String(), after.Reason, after.Note})
 		}
@@ -162,7 +160,7 @@ func (h *replays) end(
 }
 
 func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (reply, error) {
-	erased, err := h.replayer.Erase(ctx, c.tenant, id, c.principal.Key)
+	erased, err := h.Replayer.Erase(ctx, c.tenant, id, c.principal.Key)
 	if err != nil {
 		return reply{}, fmt.Errorf("erase payload: %w", err)
 	}

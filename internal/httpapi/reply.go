@@ -15,6 +15,7 @@ type reply struct {
 	body   any
 	header http.Header
 	raw    []byte // body as JSON
+	code   string // of a problem
 	logged bool   // the log line of the action stands for that of the request
 }
 

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -100,10 +99,8 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = answer.encode()
 	}
-	var code string
 	if err != nil {
-		p := problemOf(err)
-		answer, code = p.reply(err), p.Code
+		answer = problemOf(err).reply(err)
 	}
 	answer.write(w)
 	if answer.logged {
@@ -117,7 +114,7 @@ func (s *resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		slog.String(names.LogKey, string(c.principal.Key)),
 		slog.Int(names.LogStatus, answer.status),
 		slog.Int64(names.LogDuration, time.Since(began).Milliseconds()), //nolint:forbidigo // as above
-		slog.String(names.LogCode, code),
+		slog.String(names.LogCode, answer.code),
 	}
 	if answer.status >= http.StatusInternalServerError {
 		level = slog.LevelError
@@ -136,18 +133,11 @@ func (s *resource) answer(ctx context.Context, c *call) (reply, error) {
 		for _, r := range s.routes {
 			allow = append(allow, r.Method)
 		}
-		return reply{}, methodError{allow: strings.Join(allow, ", ")}
+		allowed := strings.Join(allow, ", ")
+		return newProblem(http.StatusMethodNotAllowed, "method_not_allowed", "allowed here: "+allowed).reply(nil).with("Allow", allowed), nil
 	}
 	if err := admit(ctx, s.routes[i].Route, c); err != nil {
 		return reply{}, err
 	}
 	return s.perform(ctx, s.routes[i], c)
 }
-
-// methodError means that the path is known, but not the method.
-type methodError struct{ allow string }
-
-// Error returns the allowed methods.
-func (e methodError) Error() string { return "allowed here: " + e.allow }
-
-func isMethodError(err error) (methodError, bool) { return errors.AsType[methodError](err) }

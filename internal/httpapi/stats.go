@@ -12,11 +12,15 @@ const (
 	groupParam = "group"
 )
 
-// getStats responds with statistics of a tenant or of an endpoint.
+// getStats responds with statistics of a tenant or of an endpoint, which cannot be grouped by endpoint.
 func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, sinceParam, untilParam, byParam, groupParam)
 	of := status.StatsQuery{Endpoint: c.r.PathValue("endpoint"), Since: q.time(sinceParam), Until: q.time(untilParam), Hourly: q.hourly()}
-	of.Group = q.grouping(of.Endpoint != "")
+	if of.Endpoint == "" {
+		of.Group = status.Grouping(q.word(groupParam, "must be endpoint or type", "endpoint", "type"))
+	} else {
+		of.Group = status.Grouping(q.word(groupParam, "must be type", "type"))
+	}
 	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
@@ -26,8 +30,7 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 // getPipelineStats responds with statistics of all tenants.
 func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, byParam, groupParam)
-	of := status.StatsQuery{Hourly: q.hourly(), Group: status.Grouping(q.Get(groupParam))}
-	q.wrong.Refuse(q.Has(groupParam) && of.Group != status.GroupTenant, groupParam, "must be tenant")
+	of := status.StatsQuery{Hourly: q.hourly(), Group: status.Grouping(q.word(groupParam, "must be tenant", "tenant"))}
 	if err := refusal(q.wrong); err != nil {
 		return reply{}, err
 	}
@@ -35,22 +38,5 @@ func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 }
 
 func (q *params) hourly() bool {
-	by := q.Get(byParam)
-	q.wrong.Refuse(q.Has(byParam) && by != "hour" && by != "total", byParam, "must be hour or total")
-	return by == "hour"
-}
-
-// grouping returns the grouping. The statistics of one endpoint cannot be grouped by endpoint.
-func (q *params) grouping(endpoint bool) status.Grouping {
-	switch g := status.Grouping(q.Get(groupParam)); {
-	case !q.Has(groupParam):
-		return status.GroupNone
-	case g == status.GroupType, g == status.GroupEndpoint && !endpoint:
-		return g
-	case endpoint:
-		q.wrong.Add(groupParam, "must be type")
-	default:
-		q.wrong.Add(groupParam, "must be endpoint or type")
-	}
-	return status.GroupNone
+	return q.word(byParam, "must be hour or total", "hour", "total") == "hour"
 }

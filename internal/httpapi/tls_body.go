@@ -38,16 +38,16 @@ type tlsView struct {
 }
 
 // viewTLS returns nil without settings.
-func viewTLS(t hook.TLS, masked string) *tlsView {
+func viewTLS(t hook.TLS) *tlsView {
 	if !t.On() {
 		return nil
 	}
 	view := new(tlsView)
 	if t.CA {
-		view.CA = masked
+		view.CA = hook.Masked
 	}
 	if t.Client {
-		view.Certificate, view.Key, view.Subject, view.NotAfter = masked, masked, t.Subject, new(t.NotAfter)
+		view.Certificate, view.Key, view.Subject, view.NotAfter = hook.Masked, hook.Masked, t.Subject, new(t.NotAfter)
 	}
 	return view
 }

@@ -23,6 +23,9 @@ const (
 // maxDuration is more than any duration needs, in bytes.
 const maxDuration = 100
 
+// secret is a text of a request that is masked in its record.
+type secret string
+
 // written has the forms of values in responses and records: times in RFC 3339, in UTC with
 // milliseconds; durations with units, such as "1m30s"; enumerations as words; JSON as it is.
 var written = json.WithMarshalers(json.JoinMarshalers( //nolint:gochecknoglobals // forms of types
@@ -32,7 +35,13 @@ var written = json.WithMarshalers(json.JoinMarshalers( //nolint:gochecknoglobals
 	json.MarshalToFunc(func(to *jsontext.Encoder, d time.Duration) error {
 		return to.WriteToken(jsontext.String(hook.FormatDuration(d)))
 	}),
-	json.MarshalToFunc(func(to *jsontext.Encoder, raw []byte) error { return to.WriteValue(viewFilter(raw)) }),
+	json.MarshalToFunc(func(to *jsontext.Encoder, raw []byte) error {
+		if len(raw) == 0 { // the filter of an endpoint without one
+			raw = []byte("{}")
+		}
+		return to.WriteValue(raw)
+	}),
+	json.MarshalToFunc(func(to *jsontext.Encoder, s secret) error { return to.WriteToken(jsontext.String(mask(string(s)))) }),
 	json.MarshalToFunc(func(to *jsontext.Encoder, a hook.Auth) error { return json.MarshalEncode(to, viewAuth(a)) }),
 	json.MarshalToFunc(func(to *jsontext.Encoder, m hook.Material) error { return json.MarshalEncode(to, maskedTLS(m)) }),
 	json.MarshalToFunc(func(to *jsontext.Encoder, d hook.Destination) error {
@@ -193,12 +202,4 @@ func (f *form) pattern(v reflect.Value) error {
 	}
 	v.Set(reflect.ValueOf(&text))
 	return nil
-}
-
-// viewFilter returns the filter of an endpoint as it was given; {} for none.
-func viewFilter(text []byte) jsontext.Value {
-	if len(text) == 0 {
-		return jsontext.Value("{}")
-	}
-	return text
 }

@@ -55,11 +55,15 @@ func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], e
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return after != "" && key(t) <= after })
 	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
-	if len(all) <= r.Limit {
-		return List[T]{Data: all}, nil
+	return First(all, scope, r.Limit, key), nil
+}
+
+// First returns the page of the first items, at most limit. key returns the position of an item.
+func First[T any](items []T, scope string, limit int, key func(T) string) List[T] {
+	if len(items) <= limit {
+		return List[T]{Data: items}
 	}
-	all = all[:r.Limit]
-	return List[T]{Data: all, Next: NewCursor(scope, key(all[len(all)-1]))}, nil
+	return List[T]{Data: items[:limit], Next: NewCursor(scope, key(items[limit-1]))}
 }
 
 // Encode reads a page and encodes its items. The page has at least one item, unless read returns

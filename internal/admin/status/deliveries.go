@@ -35,11 +35,6 @@ const (
 	HTTP5xx  HTTPClass = "5xx"
 )
 
-// HTTPClasses returns all classes of HTTP statuses.
-func HTTPClasses() []HTTPClass {
-	return []HTTPClass{HTTPNone, HTTP2xx, HTTP3xx, HTTP4xx, HTTP5xx}
-}
-
 // classOf returns the class of the status; 0 means no response.
 func classOf(status int) HTTPClass {
 	if status == 0 {
@@ -230,10 +225,7 @@ func (r *Reader) keyedDeliveries(ctx context.Context, tenant hook.TenantID, f De
 			position.Time().Before(f.Since) || !f.Until.IsZero() && !position.Time().Before(f.Until)
 	})
 	slices.SortFunc(all, func(a, b hook.Delivery) int { return f.position(a).Compare(f.position(b)) })
-	if len(all) <= p.Limit {
-		return page.List[hook.Delivery]{Data: all}, nil
-	}
-	return page.List[hook.Delivery]{Data: all[:p.Limit], Next: newCursor(scope, new(f.position(all[p.Limit-1])))}, nil
+	return page.First(all, scope, p.Limit, func(d hook.Delivery) string { return f.position(d).text() }), nil
 }
 
 // position returns the position of the delivery in the list.
