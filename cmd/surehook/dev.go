@@ -86,7 +86,7 @@ func (p *program) dev() *cobra.Command {
 		if err = errors.Join(append(ignored, err)...); err != nil { // a person sees the faults
 			return usagef("%w", err)
 		}
-		o.Validation, o.Ownership, o.SignIn, o.Portal = cfg.Validation, cfg.Ownership, cfg.SignIn, httpapi.Portal(cfg.Portal)
+		o.Validation, o.Ownership, o.SignIn, o.Portal = cfg.Validation, cfg.Ownership, cfg.SignIn, cfg.Portal
 		o.Log = slog.New(slog.NewTextHandler(p.Out, &slog.HandlerOptions{Level: least}))
 		if p.flags.KeyFile != "" {
 			key, err := readSecret("key", p.flags.KeyFile)

@@ -108,7 +108,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Tester:   acceptor,
 		Guard:    tenant.Guard{Store: store, Now: time.Now},
 		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},
-		Portal:   httpapi.Portal(cfg.Portal),
+		Portal:   cfg.Portal,
 		SignIn:   cfg.SignIn,
 
 		Environment: cfg.Environment,

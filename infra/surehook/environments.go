@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"time"
 
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -140,7 +139,7 @@ type EventBus struct {
 
 // Portal is the appearance of the tenants' portal. The zero Portal has Surehook's
 // appearance, and no other page may embed the portal.
-type Portal = config.Portal
+type Portal = names.Portal
 
 // WarmThroughput is the throughput of the table, and of each index, without a
 // growth phase: units per second. On-demand capacity grows from there, at most

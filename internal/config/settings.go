@@ -45,7 +45,7 @@ type Settings struct {
 	Profiles         string   // JSON of the deployment's own signature profiles, by name; empty for none
 	NewProfiles      []string // of a new endpoint that names none; nil: standard
 
-	Portal            Portal
+	Portal            names.Portal
 	SignIn            names.SignIn
 	AdminKeySecretARN string
 	Traces            string // names.TracesXRay, or the URL of an OTLP endpoint
@@ -64,15 +64,6 @@ type Destinations struct {
 	RolePath  string
 	Account   string // the own
 	Principal string // ARN of the role that assumes the roles; of manage only
-}
-
-// Portal is the appearance of the tenants' portal. The zero Portal has Surehook's appearance, and no
-// other page may embed the portal.
-type Portal struct {
-	Name      string   // a short title
-	Accent    string   // a color, "#" and six hexadecimal digits
-	Logo      string   // an https URL, or a data URL of a PNG, JPEG, WebP or SVG image in base64, of 900 bytes at most
-	Embedders []string // origins whose pages may show the portal in a frame, such as https://app.example.com
 }
 
 // The functions that get a variable, and "dev" for the process on a developer's machine.

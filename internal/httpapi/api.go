@@ -103,7 +103,7 @@ type Admin struct {
 	Tester    Tester
 	Guard     tenant.Guard
 	Audit     *audit.Log
-	Portal    Portal       // may be zero
+	Portal    names.Portal // may be zero
 	SignIn    names.SignIn // may be zero
 	PageBytes int          // bound of a page of a list; 0: page.MaxBytes
 

@@ -29,7 +29,7 @@ func Docs(files fs.FS, log *slog.Logger) http.Handler {
 }
 
 // Pages returns the handler of the pages over the files, with next for all other requests.
-func Pages(next http.Handler, files fs.FS, portal Portal, signIn names.SignIn) http.Handler {
+func Pages(next http.Handler, files fs.FS, portal names.Portal, signIn names.SignIn) http.Handler {
 	return withPages(next, files, portal, signIn)
 }
 

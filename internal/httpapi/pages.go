@@ -15,15 +15,6 @@ import (
 	"surehook.example/surehook/web"
 )
 
-// Portal is the appearance of the tenants' portal, and its place. The zero Portal has
-// Surehook's appearance, and no other page may embed the portal.
-type Portal struct {
-	Name      string   // shown in place of "Webhooks"
-	Accent    string   // a color such as "#3b5bdb"
-	Logo      string   // an https URL or a data URL, in place of Surehook's mark
-	Embedders []string // origins whose pages may show the portal in a frame and get its messages, such as "https://app.example.com"
-}
-
 // Headers of the pages.
 const (
 	// pagePolicy permits only scripts, styles and fonts of this host. The rest of the policy
@@ -42,7 +33,7 @@ const assetsPath = "/web/"
 type pages struct {
 	files  fs.FS
 	html   []byte // nil in a build without the pages
-	portal Portal
+	portal names.Portal
 	issuer string // part of the policy of the console
 	next   http.Handler
 }
@@ -61,13 +52,13 @@ func HasConsole() bool {
 
 // withPages returns a handler of the pages, with next for all other paths. files is the folder of
 // the built pages.
-func withPages(next http.Handler, files fs.FS, portal Portal, signIn names.SignIn) http.Handler {
+func withPages(next http.Handler, files fs.FS, portal names.Portal, signIn names.SignIn) http.Handler {
 	p := &pages{files: files, portal: portal, issuer: issuerPolicy(signIn), next: next}
 	if page, err := template.ParseFS(files, "index.html"); err == nil {
 		var html bytes.Buffer
 		signIn.Scopes = cmp.Or(signIn.Scopes, names.DefaultScopes)
 		if page.Execute(&html, struct {
-			Portal
+			names.Portal
 			SignIn names.SignIn
 		}{portal, signIn}) == nil {
 			p.html = html.Bytes()

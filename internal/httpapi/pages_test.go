@@ -13,11 +13,11 @@ import (
 )
 
 // pagesOf returns the handler of the pages over the files, with 418 for all other requests.
-func pagesOf(portal httpapi.Portal, files ...string) http.Handler {
+func pagesOf(portal names.Portal, files ...string) http.Handler {
 	return pagesWith(portal, names.SignIn{}, files...)
 }
 
-func pagesWith(portal httpapi.Portal, signIn names.SignIn, files ...string) http.Handler {
+func pagesWith(portal names.Portal, signIn names.SignIn, files ...string) http.Handler {
 	built := fstest.MapFS{}
 	for _, name := range files {
 		built[name] = &fstest.MapFile{Data: []byte("the text of " + name)}
@@ -62,7 +62,7 @@ func TestPages_files(t *testing.T) {
 			r := httptest.NewRequestWithContext(t.Context(), max(tt.method, http.MethodGet), tt.target, nil)
 			r.Header.Set("Accept-Encoding", tt.accepts)
 			w := httptest.NewRecorder()
-			pagesOf(httpapi.Portal{}, files...).ServeHTTP(w, r)
+			pagesOf(names.Portal{}, files...).ServeHTTP(w, r)
 			if w.Code != tt.status || w.Body.String() != tt.body || w.Header().Get("Content-Encoding") != tt.encoding || w.Header().Get("Content-Type") != tt.kind {
 				t.Errorf("%s = %d %q %v; want %d %q, encoded %q, as %q", tt.target, w.Code, w.Body, w.Header(), tt.status, tt.body, tt.encoding, tt.kind)
 			}
@@ -76,7 +76,7 @@ func TestPages_files(t *testing.T) {
 func TestPages_policy(t *testing.T) {
 	t.Parallel()
 
-	portal := httpapi.Portal{Name: `"><script>`, Accent: "#3b5bdb", Logo: "https://cdn.example/logo.svg", Embedders: []string{"https://a.example", "https://b.example"}}
+	portal := names.Portal{Name: `"><script>`, Accent: "#3b5bdb", Logo: "https://cdn.example/logo.svg", Embedders: []string{"https://a.example", "https://b.example"}}
 	for target, rest := range map[string]string{
 		"/console": "img-src 'self' data:; frame-ancestors 'none'",
 		"/portal":  "img-src 'self' data: https://cdn.example; frame-ancestors https://a.example https://b.example",
@@ -106,7 +106,7 @@ func TestPages_issuer(t *testing.T) {
 		"/console": "connect-src 'self' https://id.example.com https://token.example.com;", "/portal": "connect-src 'self';",
 	} {
 		w := httptest.NewRecorder()
-		pagesWith(httpapi.Portal{}, signIn, "index.html").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		pagesWith(names.Portal{}, signIn, "index.html").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
 		if got := w.Header().Get("Content-Security-Policy"); !strings.Contains(got, want) {
 			t.Errorf("%s has the policy %q; want %q", target, got, want)
 		}
@@ -122,7 +122,7 @@ func TestPages_notBuilt(t *testing.T) {
 
 	for _, target := range []string{"/console", "/portal/t/acme", "/web/assets/a.js"} {
 		w := httptest.NewRecorder()
-		pagesOf(httpapi.Portal{}, "README.md").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		pagesOf(names.Portal{}, "README.md").ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
 		if asset := strings.HasPrefix(target, "/web/"); asset && w.Code != http.StatusTeapot || !asset && (w.Code != http.StatusNotFound || !strings.Contains(w.Body.String(), "make web")) {
 			t.Errorf("%s = %d %s; want 404 with the way to build it", target, w.Code, w.Body)
 		}

@@ -7,6 +7,15 @@ import (
 	"strings"
 )
 
+// Portal is the appearance of the tenants' portal. The zero Portal has Surehook's appearance, and no
+// other page may embed the portal.
+type Portal struct {
+	Name      string   // a short title, shown in place of "Webhooks"
+	Accent    string   // a color, "#" and six hexadecimal digits
+	Logo      string   // in place of Surehook's mark: an https URL, or a data URL of a PNG, JPEG, WebP or SVG image in base64, of 900 bytes at most
+	Embedders []string // origins whose pages may show the portal in a frame and get its messages, such as https://app.example.com
+}
+
 // ValidAccent reports whether the text is a color: "#" and six hexadecimal digits.
 func ValidAccent(text string) bool { return accent.MatchString(text) }
 

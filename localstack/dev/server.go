@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -30,10 +29,10 @@ type Options struct {
 	Key  string       // the API key, "shk_" and 43 to 64 characters; empty for a new key
 	Log  *slog.Logger // the functions' log; nil for none
 
-	Validation string         // of events: off, warn or reject; empty for off
-	Ownership  string         // names.OwnershipChallenge; empty: endpoints need no proof
-	Portal     httpapi.Portal // appearance of the portal; may be zero
-	SignIn     names.SignIn   // of people; zero for API keys alone
+	Validation string       // of events: off, warn or reject; empty for off
+	Ownership  string       // names.OwnershipChallenge; empty: endpoints need no proof
+	Portal     names.Portal // appearance of the portal; may be zero
+	SignIn     names.SignIn // of people; zero for API keys alone
 
 	// Keep is the number of deliveries that the process keeps, in any state; each minute it forgets
 	// older ones with their events and attempts. 0 stands for the constant Keep.

@@ -85,13 +85,10 @@ func (i *Issuer) List(ctx context.Context, p page.Request) (page.List[hook.APIKe
 // not exist. API Gateway caches authentication, so requests may pass for a minute longer.
 func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
 	k, err := i.Store.DeleteKey(ctx, id)
-	switch {
-	case err == nil:
-		return k, nil
-	case hook.CodeOf(err) == hook.CodeNotFound:
-		return hook.APIKey{}, hook.NotFound("key")
+	if err != nil {
+		return hook.APIKey{}, fmt.Errorf("revoke key %s: %w", id, err)
 	}
-	return hook.APIKey{}, fmt.Errorf("revoke key %s: %w", id, err)
+	return k, nil
 }
 
 func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {

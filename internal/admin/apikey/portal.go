@@ -130,12 +130,10 @@ func (p *Links) End(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (h
 		if err == nil {
 			err = p.Store.RemoveLink(ctx, l)
 		}
-		switch code := hook.CodeOf(err); {
+		switch {
 		case err == nil:
 			return l, nil
-		case code == hook.CodeNotFound:
-			return hook.PortalLink{}, hook.NotFound("portal link")
-		case code != hook.CodeConflict || changes == maxChanges:
+		case hook.CodeOf(err) != hook.CodeConflict || changes == maxChanges:
 			return hook.PortalLink{}, fmt.Errorf("end portal link %s: %w", id, err)
 		}
 	}

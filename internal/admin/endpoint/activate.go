@@ -20,7 +20,11 @@ func (a *Admin) Pause(ctx context.Context, tenant hook.TenantID, ref string) (ho
 // soon as the circuit is closed. After an error the endpoint may be active; a
 // second Resume starts the release again.
 func (a *Admin) Resume(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return a.activate(ctx, tenant, ref, hook.StatusPaused, a.release)
+	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusPaused)
+	if err != nil {
+		return e, err
+	}
+	return e, a.release(ctx, e)
 }
 
 // Disable makes an active or paused endpoint disabled. Deliveries to a disabled endpoint are parked.
@@ -32,20 +36,11 @@ func (a *Admin) Disable(ctx context.Context, tenant hook.TenantID, ref string) (
 // as Resume does. A person or Surehook may have disabled the endpoint. Whoever enables it
 // thinks that it works, so it is tried at once: see admission.Record.Mended.
 func (a *Admin) Enable(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	return a.activate(ctx, tenant, ref, hook.StatusDisabled, func(ctx context.Context, e hook.Endpoint) error {
-		return a.mended(ctx, e, false)
-	})
-}
-
-// activate makes the endpoint active, and then starts what waited for that.
-func (a *Admin) activate(
-	ctx context.Context, tenant hook.TenantID, ref string, from hook.Status, start func(context.Context, hook.Endpoint) error,
-) (hook.Endpoint, error) {
-	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, from)
+	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusDisabled)
 	if err != nil {
-		return hook.Endpoint{}, err
+		return e, err
 	}
-	return e, start(ctx, e)
+	return e, a.mended(ctx, e, false)
 }
 
 func (a *Admin) setStatus(

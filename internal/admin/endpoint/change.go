@@ -199,7 +199,7 @@ func (a *Admin) write(
 		Write: func(ctx context.Context, _ string, before, after hook.Endpoint) (hook.Endpoint, error) {
 			err := put(ctx, before, after)
 			after.Version++
-			return after, missing(err)
+			return after, err
 		},
 	}
 	_, e, err := endpoints.Update(ctx, ref, func(before hook.Endpoint) (hook.Endpoint, bool, error) {

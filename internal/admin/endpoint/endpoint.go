@@ -21,10 +21,13 @@ func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (e ho
 	default:
 		return e, hook.NotFound("endpoint")
 	}
-	if err != nil {
-		return hook.Endpoint{}, missing(fmt.Errorf("read endpoint %s: %w", ref, err))
+	switch {
+	case err == nil:
+		return e, nil
+	case hook.CodeOf(err) == hook.CodeNotFound: // an unknown endpoint and one of another tenant look the same
+		return hook.Endpoint{}, hook.NotFound("endpoint")
 	}
-	return e, nil
+	return hook.Endpoint{}, fmt.Errorf("read endpoint %s: %w", ref, err)
 }
 
 // maxLooks bounds the reads of page.MaxLimit endpoints each for one page of a filtered list.
@@ -104,13 +107,4 @@ func (a *Admin) list(
 	}
 	l.Next = page.NewCursor(scope, after)
 	return l, nil
-}
-
-// missing replaces CodeNotFound of the store by the error for callers. An unknown endpoint and
-// one of another tenant look the same. Other errors stay unchanged.
-func missing(err error) error {
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return hook.NotFound("endpoint")
-	}
-	return err
 }

@@ -31,7 +31,7 @@ var (
 // Eraser runs the jobs. All fields but Metrics are required.
 type Eraser struct {
 	Store   Store
-	Queue   Queue
+	Queue   replay.JobQueue
 	Metrics emf.Set
 	Log     *slog.Logger
 	Now     func() time.Time

@@ -182,8 +182,3 @@ type Store interface {
 	// RemoveRecords removes the records. A missing record is not an error.
 	RemoveRecords(ctx context.Context, tenant hook.TenantID, records []Record) error
 }
-
-// Queue carries the messages of the job.
-type Queue interface {
-	replay.JobQueue
-}

@@ -92,11 +92,7 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 	if err != nil {
 		return Preview{}, fmt.Errorf("find endpoint: %w", err)
 	}
-	of, err := p.eventType(ctx, q)
-	if err != nil {
-		return Preview{}, err
-	}
-	event, err := p.event(ctx, tenant, &q, of)
+	event, of, err := p.event(ctx, tenant, &q)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -110,10 +106,7 @@ func (p *Previewer) Preview(ctx context.Context, tenant hook.TenantID, q Query) 
 	if made.Matches, uncompared, err = matches(e.Filter, event); err != nil {
 		return Preview{}, err
 	}
-	if made.Problems, err = p.problems(ctx, event); err != nil {
-		return Preview{}, err
-	}
-	made.Problems = append(made.Problems, uncompared...)
+	made.Problems = append(problems(of, event), uncompared...)
 	prepared, version, err := p.request(ctx, &e, event)
 	if err != nil {
 		return Preview{}, err
@@ -138,17 +131,8 @@ func (q *Query) apply(e *hook.Endpoint) {
 	}
 }
 
-// eventType returns the type whose example is the payload. It returns the zero type if the query has
-// a payload or names a stored event, and for an unknown type.
-func (p *Previewer) eventType(ctx context.Context, q Query) (hook.EventType, error) {
-	if q.ID != "" || q.Payload != nil || !hook.ValidEventType(q.Type) {
-		return hook.EventType{}, nil
-	}
-	return p.knownType(ctx, q.Type)
-}
-
-// knownType returns the type, or the zero type for an unknown name.
-func (p *Previewer) knownType(ctx context.Context, name string) (hook.EventType, error) {
+// eventType returns the type, or the zero type for an unknown name.
+func (p *Previewer) eventType(ctx context.Context, name string) (hook.EventType, error) {
 	t, err := p.Types.Get(ctx, name)
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return hook.EventType{}, fmt.Errorf("find event type: %w", err)
@@ -157,21 +141,26 @@ func (p *Previewer) knownType(ctx context.Context, name string) (hook.EventType,
 }
 
 // event returns the stored event, or a new one with the payload of the query or the example of the
-// type.
-func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query, of hook.EventType) (*hook.Event, error) {
+// type, and the type.
+func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query) (*hook.Event, hook.EventType, error) {
 	if q.ID != "" {
 		event, err := p.Events.Event(ctx, tenant, q.ID)
 		if err != nil {
-			return nil, fmt.Errorf("find event: %w", err)
+			return nil, hook.EventType{}, fmt.Errorf("find event: %w", err)
 		}
 		if event.Erased() {
-			return nil, hook.Invalid(hook.FieldError{Field: "event_id", Message: "is of an event whose payload was erased"})
+			return nil, hook.EventType{}, hook.Invalid(hook.FieldError{Field: "event_id", Message: "is of an event whose payload was erased"})
 		}
-		return &event, nil
+		of, err := p.eventType(ctx, event.Type)
+		return &event, of, err
+	}
+	of, err := p.eventType(ctx, q.Type)
+	if err != nil {
+		return nil, of, err
 	}
 	id, err := hook.NewEventID()
 	if err != nil {
-		return nil, fmt.Errorf("make event: %w", err)
+		return nil, of, fmt.Errorf("make event: %w", err)
 	}
 	event := &hook.Event{
 		ID: id, Tenant: tenant, Type: q.Type, Payload: q.Payload, AcceptedAt: p.Signer.Now().UTC().Truncate(time.Millisecond),
@@ -186,9 +175,9 @@ func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query, o
 		}
 	}
 	if len(wrong) > 0 {
-		return nil, hook.Invalid(wrong...)
+		return nil, of, hook.Invalid(wrong...)
 	}
-	return event, nil
+	return event, of, nil
 }
 
 // matches reports whether the filter lets the event pass, and what it cannot compare.
@@ -206,17 +195,16 @@ func matches(pattern []byte, event *hook.Event) (bool, []hook.FieldError, error)
 
 // problems returns what does not fit the type of the event; none for an unknown type, and without a
 // schema.
-func (p *Previewer) problems(ctx context.Context, event *hook.Event) ([]hook.FieldError, error) {
-	t, err := p.knownType(ctx, event.Type)
-	if err != nil || len(t.Schema) == 0 {
-		return nil, err
+func problems(of hook.EventType, event *hook.Event) []hook.FieldError {
+	if len(of.Schema) == 0 {
+		return nil
 	}
-	checker, wrong := schema.Compile(t.Schema, "schema")
+	checker, wrong := schema.Compile(of.Schema, "schema")
 	if len(wrong) > 0 {
-		return wrong, nil
+		return wrong
 	}
 	unfit, _ := checker.Check(event.Payload, "payload")
-	return unfit, nil
+	return unfit
 }
 
 // request returns the signed request.

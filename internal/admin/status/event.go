@@ -15,9 +15,6 @@ import (
 func (r *Reader) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
 	e, err := r.History.Event(ctx, id)
 	if err != nil {
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return hook.Event{}, hook.NotFound("event")
-		}
 		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
 	}
 	if e.Tenant != tenant {
