@@ -48,9 +48,6 @@ func viewDestinations(d hook.Destinations) *destinationsView {
 	if d.RolePath == "" {
 		return nil
 	}
-	view := &destinationsView{RolePath: d.RolePath, Principal: d.Principal}
-	for _, name := range destination.Names()[1:] { // http needs no role
-		view.Types = append(view.Types, name.String())
-	}
-	return view
+	types := each(destination.Names()[1:], hook.DestinationType.String) // http needs no role
+	return &destinationsView{Types: types, RolePath: d.RolePath, Principal: d.Principal}
 }

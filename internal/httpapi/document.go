@@ -144,7 +144,10 @@ func schemaOf(t hook.EventType) (any, error) {
 	if err := json.Unmarshal(t.Schema, &schema); err != nil {
 		return nil, fmt.Errorf("decode schema of event type %s: %w", t.Name, err)
 	}
-	return moved(schema, schemaPlace(t)), nil
+	if object, ok := schema.(map[string]any); ok && object["$id"] != nil {
+		return schema, nil // its references are relative to the $id
+	}
+	return move(schema, schemaPlace(t)), nil
 }
 
 // webhookOf returns the operation for the type: the contract's operation for any event, with the
@@ -169,16 +172,8 @@ func webhookOf(t hook.EventType, post map[string]any) (map[string]any, error) {
 	return webhook, nil
 }
 
-// moved returns the schema for another place in a document: references to places in the schema
-// begin at the new place. A schema with an $id keeps its references, because they are relative to
-// the $id. Values in const, enum, default and examples are not schemas.
-func moved(schema any, place string) any {
-	if object, ok := schema.(map[string]any); ok && object["$id"] != nil {
-		return schema
-	}
-	return move(schema, place)
-}
-
+// move returns the schema for another place in a document: references to places in the schema
+// begin at the new place. Values in const, enum, default and examples are not schemas.
 func move(value any, place string) any {
 	switch value := value.(type) {
 	case []any:

@@ -43,10 +43,7 @@ func viewEndpoint(e hook.Endpoint) endpointView {
 	for name := range e.SealedHeaders {
 		headers[name] = hook.Masked
 	}
-	profiles := make([]string, len(e.Profiles))
-	for i, p := range e.Profiles {
-		profiles[i] = p.Name
-	}
+	profiles := each(e.Profiles, func(p hook.SignatureProfile) string { return p.Name })
 	e.MaxRetryAfter, e.Shards, e.Circuit = e.RetryAfterCap(), e.Target().Shards, e.Circuit.WithDefaults()
 	e.Auth.Secret = hook.Masked
 	v := viewOf[endpointView](e)

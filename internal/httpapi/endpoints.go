@@ -178,9 +178,7 @@ func (h *manage) rotateSecret(ctx context.Context, c *call, body rotateBody) (re
 		return reply{}, err
 	}
 	overlap := hook.DefaultRotationOverlap
-	if body.Overlap != nil {
-		overlap = *body.Overlap
-	}
+	set(&overlap, body.Overlap)
 	if err := c.begin(ctx, c.r.PathValue("endpoint"), body); err != nil {
 		return reply{}, err
 	}

@@ -59,6 +59,7 @@ func (b jobBody) request(by hook.KeyID, wrong hook.Fields) replay.JobRequest {
 		To:       b.Filter.Until,
 		Rate:     replay.DefaultRate,
 		By:       by,
+		Limit:    limitOf(b.Limit),
 
 		DiedSince: b.Filter.Died,
 		Expected:  b.Expected,
@@ -71,15 +72,7 @@ func (b jobBody) request(by hook.KeyID, wrong hook.Fields) replay.JobRequest {
 		}
 	}
 	r.Cause = b.Filter.cause(&wrong)
-	if b.Rate != nil {
-		r.Rate = *b.Rate
-	}
-	if b.Limit != nil {
-		r.Limit = *b.Limit
-		if r.Limit == 0 {
-			r.Limit = -1 // not 0, which would mean no limit
-		}
-	}
+	set(&r.Rate, b.Rate)
 	wrong.Refuse(b.Action != nil && *b.Action != actionReplay && *b.Action != actionDiscard, "action", "must be replay or discard")
 	r.AddTo = optionalText(&wrong, "add_to", b.AddTo)
 	wrong.Refuse(r.AddTo != "" && b.Filter.State != nil, "filter.state", "does not apply with add_to, which takes the events of all states")
@@ -92,13 +85,7 @@ func (b jobBody) request(by hook.KeyID, wrong hook.Fields) replay.JobRequest {
 
 // cause returns what the filter says about the last attempt. Package replay checks the status.
 func (b filterBody) cause(wrong *hook.Fields) replay.Cause {
-	var c replay.Cause
-	if b.Status != nil {
-		c.Status = *b.Status
-		if c.Status == 0 {
-			c.Status = -1 // not 0, which would select every status
-		}
-	}
+	c := replay.Cause{Status: limitOf(b.Status)} // 0 would select every status
 	switch {
 	case b.Class == nil:
 	case *b.Class == noAttempt:

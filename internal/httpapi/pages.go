@@ -148,15 +148,10 @@ func (p *pages) serveAsset(w http.ResponseWriter, r *http.Request, name string) 
 
 // mediaTypeOf returns the type of a file that may be served; "" for all others.
 func mediaTypeOf(name string) string {
-	switch path.Ext(name) {
-	case ".js":
-		return "text/javascript; charset=utf-8"
-	case ".css":
-		return "text/css; charset=utf-8"
-	case ".svg":
-		return "image/svg+xml"
-	case ".woff2":
-		return "font/woff2"
-	}
-	return ""
+	return map[string]string{
+		".js":    "text/javascript; charset=utf-8",
+		".css":   "text/css; charset=utf-8",
+		".svg":   "image/svg+xml",
+		".woff2": "font/woff2",
+	}[path.Ext(name)]
 }

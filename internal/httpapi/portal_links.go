@@ -32,9 +32,7 @@ type portalLinkView struct {
 
 func (h *manage) createPortalLink(ctx context.Context, c *call, body portalLinkBody) (reply, error) {
 	ttl := apikey.DefaultPortalTTL
-	if body.TTL != nil {
-		ttl = *body.TTL
-	}
+	set(&ttl, body.TTL)
 	if err := c.begin(ctx, "", body); err != nil {
 		return reply{}, err
 	}

@@ -12,7 +12,7 @@ import (
 // requestPreviewBody is an event, with settings to try in place of the endpoint's. Absent fields
 // are nil.
 type requestPreviewBody struct {
-	Event          *string        `json:"event_id"`
+	Event          *hook.EventID  `json:"event_id"`
 	Type           *string        `json:"event_type"`
 	Payload        jsontext.Value `json:"payload"`
 	Filter         *[]byte        `json:"filter"`
@@ -42,9 +42,7 @@ func (b requestPreviewBody) query(errs hook.Fields) (preview.Query, hook.Fields)
 	case len(b.Payload) > hook.MaxPayload:
 		wrong.Add("payload", "must be at most %d bytes", hook.MaxPayload)
 	}
-	if b.Event != nil {
-		q.ID = hook.EventID(*b.Event)
-	}
+	set(&q.ID, b.Event)
 	set(&q.Type, b.Type)
 	return q, hook.AlsoWrong(errs, wrong)
 }

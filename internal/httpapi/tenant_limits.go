@@ -65,7 +65,7 @@ func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, re
 	return nil
 }
 
-// limitOf returns the limit in a field. A given 0 is refused, because in package hook it means no
+// limitOf returns the limit in a field. A given 0 is refused, because to the use cases it means no
 // limit, while a caller may mean that nothing is allowed.
 func limitOf[T int | time.Duration](given *T) T {
 	switch {

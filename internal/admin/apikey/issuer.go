@@ -84,11 +84,7 @@ func (i *Issuer) List(ctx context.Context, p page.Request) (page.List[hook.APIKe
 // Revoke removes the key and returns the removed key; CodeNotFound if the key does
 // not exist. API Gateway caches authentication, so requests may pass for a minute longer.
 func (i *Issuer) Revoke(ctx context.Context, id hook.KeyID) (hook.APIKey, error) {
-	k, err := i.Store.DeleteKey(ctx, id)
-	if err != nil {
-		return hook.APIKey{}, fmt.Errorf("revoke key %s: %w", id, err)
-	}
-	return k, nil
+	return i.Store.DeleteKey(ctx, id)
 }
 
 func validateKey(name string, tenant hook.TenantID, scopes []hook.Scope) []hook.FieldError {

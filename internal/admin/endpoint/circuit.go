@@ -59,7 +59,7 @@ func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (S
 	if err != nil {
 		return Status{}, err
 	}
-	record, err := a.circuit(ctx, e)
+	record, err := a.Circuits.Circuit(ctx, e.Tenant, e.ID)
 	if err != nil {
 		return Status{}, err
 	}
@@ -205,20 +205,8 @@ func (a *Admin) save(
 	return after, nil
 }
 
-func (a *Admin) circuit(ctx context.Context, e hook.Endpoint) (admission.Record, error) {
-	record, err := a.Circuits.Circuit(ctx, e.Tenant, e.ID)
-	if err != nil {
-		return admission.Record{}, fmt.Errorf("read circuit of endpoint %s: %w", e.ID, err)
-	}
-	return record, nil
-}
-
 func (a *Admin) enqueue(ctx context.Context, record admission.Record, delay time.Duration) error {
-	check := hook.CircuitCheck{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}
-	if err := a.CircuitQueue.Enqueue(ctx, check, delay); err != nil {
-		return fmt.Errorf("enqueue circuit check of endpoint %s: %w", record.Endpoint, err)
-	}
-	return nil
+	return a.CircuitQueue.Enqueue(ctx, hook.CircuitCheck{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}, delay)
 }
 
 // StatusOf returns the state of the endpoint with the record. It reads the limits if the endpoint has

@@ -67,11 +67,7 @@ func (r *Eraser) Start(ctx context.Context, tenant hook.TenantID, by hook.KeyID)
 
 // Erasure returns the job, or CodeNotFound when the tenant has no such job.
 func (r *Eraser) Erasure(ctx context.Context, tenant hook.TenantID, id hook.ErasureID) (Erasure, error) {
-	e, err := r.Store.Erasure(ctx, tenant, id)
-	if err != nil {
-		return Erasure{}, fmt.Errorf("read erasure %s: %w", id, err)
-	}
-	return e, nil
+	return r.Store.Erasure(ctx, tenant, id)
 }
 
 // run is the processing of one message.
@@ -95,7 +91,7 @@ func (r *Eraser) Work(ctx context.Context, m replay.Message) (err error) {
 		if err != nil {
 			err = fmt.Errorf("process erasure %s: %w", m.Erasure, err)
 		}
-		w.logRun(ctx, err)
+		settle.LogRun(ctx, w.Log, "erasure.processed", err, append(w.job.attrs(), slog.String(names.LogDecision, w.decision))...)
 	}()
 	defer parallel.Recover(&err)
 	w.job, err = r.Store.Erasure(ctx, m.Tenant, m.Erasure)
@@ -265,8 +261,4 @@ func (e Erasure) attrs() []slog.Attr {
 		slog.String(names.LogState, e.Stage.String()),
 		slog.Int(names.LogPages, e.Passes),
 	}
-}
-
-func (w *run) logRun(ctx context.Context, err error) {
-	settle.LogRun(ctx, w.Log, "erasure.processed", err, append(w.job.attrs(), slog.String(names.LogDecision, w.decision))...)
 }

@@ -46,11 +46,7 @@ func (a *Admin) Get(ctx context.Context, name string) (hook.EventType, error) {
 	if !hook.ValidEventType(name) {
 		return hook.EventType{}, hook.NotFound("event type")
 	}
-	t, err := a.Store.EventType(ctx, name)
-	if err != nil {
-		return hook.EventType{}, fmt.Errorf("read event type: %w", err)
-	}
-	return t, nil
+	return a.Store.EventType(ctx, name)
 }
 
 // Put creates the type, or replaces all of its fields. version is the version that the stored type

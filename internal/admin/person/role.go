@@ -12,22 +12,15 @@ import (
 // scopesOf returns the scopes of the strongest role of the groups; nil for no role. roles
 // has the role of each group.
 func scopesOf(roles map[string]string, groups []string) []hook.Scope {
+	scopes := map[string][]hook.Scope{
+		names.RoleOperator: {hook.ScopeAdmin},
+		names.RoleSupport:  {hook.ScopeRead, hook.ScopeReplay, hook.ScopeTenantsRead},
+		names.RoleReadOnly: {hook.ScopeRead, hook.ScopeTenantsRead},
+	}
 	for _, role := range names.Roles() {
 		if slices.ContainsFunc(groups, func(group string) bool { return roles[group] == role }) {
-			return scopes(role)
+			return scopes[role]
 		}
-	}
-	return nil
-}
-
-func scopes(role string) []hook.Scope {
-	switch role {
-	case names.RoleOperator:
-		return []hook.Scope{hook.ScopeAdmin}
-	case names.RoleSupport:
-		return []hook.Scope{hook.ScopeRead, hook.ScopeReplay, hook.ScopeTenantsRead}
-	case names.RoleReadOnly:
-		return []hook.Scope{hook.ScopeRead, hook.ScopeTenantsRead}
 	}
 	return nil
 }

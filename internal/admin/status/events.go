@@ -69,11 +69,7 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 	sources := r.sources(parts)
 	for shard := range hook.UntargetedShards {
 		sources = append(sources, &source{read: func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
-			rows, more, err := r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
-			if err != nil {
-				return nil, false, fmt.Errorf("look at events without a target: %w", err)
-			}
-			return rows, more, nil
+			return r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
 		}})
 	}
 	m := newMerge(sources, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(sources), f.Type != ""))

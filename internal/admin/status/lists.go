@@ -2,7 +2,6 @@ package status
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"surehook.example/surehook/internal/admin/page"
@@ -42,11 +41,7 @@ func (r *Reader) sources(parts []Part) []*source {
 	all := make([]*source, len(parts))
 	for i, part := range parts {
 		all[i] = &source{read: func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
-			rows, more, err := r.Lists.DeliveryRows(ctx, part, span, look)
-			if err != nil {
-				return nil, false, fmt.Errorf("look at deliveries of endpoint %s: %w", part.Endpoint, err)
-			}
-			return rows, more, nil
+			return r.Lists.DeliveryRows(ctx, part, span, look)
 		}}
 	}
 	return all

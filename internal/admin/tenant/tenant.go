@@ -80,11 +80,7 @@ func beginsID(prefix string) bool {
 // Limits returns the limits of the tenant; the zero limits for a tenant without limits, and for
 // an unknown tenant.
 func (a *Admin) Limits(ctx context.Context, tenant hook.TenantID) (hook.TenantLimits, error) {
-	l, err := a.Store.TenantLimits(ctx, tenant)
-	if err != nil {
-		return hook.TenantLimits{}, fmt.Errorf("read limits: %w", err)
-	}
-	return l, nil
+	return a.Store.TenantLimits(ctx, tenant)
 }
 
 // SetLimits replaces all limits of the tenant. The zero limits remove all limits. The
@@ -97,8 +93,5 @@ func (a *Admin) SetLimits(ctx context.Context, tenant hook.TenantID, l hook.Tena
 	if wrong := hook.AlsoWrong(malformed, hook.ValidateTenantLimits(l, a.Retention)); len(wrong) > 0 {
 		return hook.Invalid(wrong...)
 	}
-	if err := a.Store.SetTenantLimits(ctx, tenant, l); err != nil {
-		return fmt.Errorf("set limits: %w", err)
-	}
-	return nil
+	return a.Store.SetTenantLimits(ctx, tenant, l)
 }
