@@ -16,8 +16,5 @@ func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
 			q.wrong.Add("period", durationForm)
 		}
 	}
-	if err := refusal(q.wrong); err != nil {
-		return reply{}, err
-	}
-	return answer(h.Replayer.Analyse(ctx, c.tenant, period))
+	return q.answer(func() (any, error) { return h.Replayer.Analyse(ctx, c.tenant, period) })
 }

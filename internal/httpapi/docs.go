@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -57,8 +58,6 @@ func (h docs) file(name, mediaType string) (reply, error) {
 	if err != nil {
 		return reply{}, fmt.Errorf("read %s: %w", name, err)
 	}
-	answer := ok(nil).with("Content-Type", mediaType).with("Cache-Control", docsCaching).
-		with("Content-Security-Policy", docsPolicy).with("Referrer-Policy", "no-referrer")
-	answer.raw = raw
-	return answer, nil
+	return reply{status: http.StatusOK, raw: raw}.with("Content-Type", mediaType).with("Cache-Control", docsCaching).
+		with("Content-Security-Policy", docsPolicy).with("Referrer-Policy", "no-referrer"), nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/go-json-experiment/json"
 
@@ -20,9 +21,7 @@ func (h *manage) getEvent(ctx context.Context, c *call, id hook.EventID) (reply,
 	if err != nil {
 		return reply{}, err
 	}
-	answer := ok(nil)
-	answer.raw = raw
-	return answer, nil
+	return reply{status: http.StatusOK, raw: raw}, nil
 }
 
 // encodeEvent appends the payload byte for byte as it was posted and signed. The JSON encoder

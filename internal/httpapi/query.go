@@ -54,6 +54,14 @@ func (q *params) limit(without, most int) int {
 	return limit
 }
 
+// answer responds with what read reads, unless parameters are wrong.
+func (q *params) answer(read func() (any, error)) (reply, error) {
+	if err := refusal(q.wrong); err != nil {
+		return reply{}, err
+	}
+	return answer(read())
+}
+
 // listView is a page of a list.
 type listView[T any] struct {
 	Data       []T     `json:"data"`
@@ -64,8 +72,6 @@ type listView[T any] struct {
 type allView[T any] struct {
 	Data []T `json:"data"`
 }
-
-func viewAll[T any](data []T) allView[T] { return allView[T]{data} }
 
 // listed is viewList for items that are answered as they are.
 func listed[T any](q *params, read func(page.Request) (page.List[T], error)) (reply, error) {

@@ -48,11 +48,10 @@ func cut(text string, most int) string {
 func (h *manage) listRejects(ctx context.Context, c *call) (reply, error) {
 	q := query(c, "limit")
 	limit := q.limit(page.DefaultLimit, page.MaxLimit)
-	if err := refusal(q.wrong); err != nil {
-		return reply{}, err
-	}
-	found, err := h.Rejects.List(ctx, limit)
-	return answer(allView[rejectView]{each(found, viewReject)}, err)
+	return q.answer(func() (any, error) {
+		found, err := h.Rejects.List(ctx, limit)
+		return allView[rejectView]{each(found, viewReject)}, err
+	})
 }
 
 // redriveRejects sends the rejects back to the events queue.

@@ -14,10 +14,9 @@ const textParam = "q"
 // only found with the scope that reads them.
 func (h *manage) search(ctx context.Context, c *call) (reply, error) {
 	q := query(c, textParam)
-	if err := refusal(q.wrong); err != nil {
-		return reply{}, err
-	}
-	return shown(viewAll[search.Found])(h.Searcher.Search(ctx, search.Query{
-		Text: q.Get(textParam), Tenant: cmp.Or(c.tenant, hook.AllTenants), Jobs: c.principal.May(hook.ScopeReplay),
-	}))
+	of := search.Query{Text: q.Get(textParam), Tenant: cmp.Or(c.tenant, hook.AllTenants), Jobs: c.principal.May(hook.ScopeReplay)}
+	return q.answer(func() (any, error) {
+		found, err := h.Searcher.Search(ctx, of)
+		return allView[search.Found]{found}, err
+	})
 }

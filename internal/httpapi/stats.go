@@ -21,20 +21,14 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 	} else {
 		of.Group = status.Grouping(q.word(groupParam, "must be type", "type"))
 	}
-	if err := refusal(q.wrong); err != nil {
-		return reply{}, err
-	}
-	return answer(h.Status.Statistics(ctx, c.tenant, of))
+	return q.answer(func() (any, error) { return h.Status.Statistics(ctx, c.tenant, of) })
 }
 
 // getPipelineStats responds with statistics of all tenants.
 func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, byParam, groupParam)
 	of := status.StatsQuery{Hourly: q.hourly(), Group: status.Grouping(q.word(groupParam, "must be tenant", "tenant"))}
-	if err := refusal(q.wrong); err != nil {
-		return reply{}, err
-	}
-	return answer(h.Status.PipelineStatistics(ctx, of))
+	return q.answer(func() (any, error) { return h.Status.PipelineStatistics(ctx, of) })
 }
 
 func (q *params) hourly() bool {

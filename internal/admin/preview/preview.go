@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"time"
 
+	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/admin/eventtype"
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/attempt"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
@@ -27,29 +30,11 @@ const (
 	PrivateKey = "whsk_c3VyZWhvb2sgcHJldmlldyBwbGFjZWhvbGRlciAzMiE="
 )
 
-// Endpoints finds endpoints.
-type Endpoints interface {
-	// Get returns the endpoint with the id or uid; CodeNotFound for an unknown one.
-	Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error)
-}
-
-// Events finds events.
-type Events interface {
-	// Event returns the event with its payload; CodeNotFound for an unknown id.
-	Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error)
-}
-
-// Types finds event types.
-type Types interface {
-	// Get returns the type; CodeNotFound for an unknown name.
-	Get(ctx context.Context, name string) (hook.EventType, error)
-}
-
 // Previewer makes previews. All fields are required. A Previewer is safe for concurrent use.
 type Previewer struct {
-	Endpoints Endpoints
-	Events    Events
-	Types     Types
+	Endpoints *endpoint.Admin
+	Events    *status.Reader
+	Types     *eventtype.Admin
 	Shaper    *shape.Shaper
 	Signer    *send.Sender // signs only
 }

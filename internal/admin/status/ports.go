@@ -3,22 +3,11 @@ package status
 import (
 	"context"
 
-	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
-
-// Endpoints finds endpoints. endpoint.Admin implements Endpoints.
-type Endpoints interface {
-	// Get returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.
-	Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error)
-	// Status returns the same endpoint with the state of the circuit.
-	Status(ctx context.Context, tenant hook.TenantID, ref string) (endpoint.Status, error)
-	// StatusOf returns the same from what was read. It reads the limits if they matter.
-	StatusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (endpoint.Status, error)
-}
 
 // Circuits keeps the gate's records.
 type Circuits interface {

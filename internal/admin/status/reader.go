@@ -24,13 +24,14 @@ package status
 import (
 	"time"
 
+	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/breaker"
 )
 
 // Reader reads the state of deliveries. All fields are required.
 type Reader struct {
-	Endpoints Endpoints
+	Endpoints *endpoint.Admin
 	Circuits  Circuits
 	History   History
 	Lists     Lists
