@@ -42,7 +42,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 			Queue:        queue,
 			DeadLetters:  sqs.NewDeadLetters(sdk, q.DeadLetters),
 			CircuitQueue: circuits,
-			Releaser:     &admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
+			Releaser:     &admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 			Completer:    settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,

@@ -54,7 +54,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Store:    store,
 		Attempts: maker,
 		Gate: &admit.Gate{
-			Slots:    admit.Slots{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
+			Releaser: admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
 			Notifier: notifier,
 			Shares:   cfg.TenantShares,
 		},

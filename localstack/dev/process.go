@@ -138,7 +138,7 @@ func newProcess(o Options, address string) (*process, error) {
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
 	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
-	slots := admit.Slots{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
+	slots := admit.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
 	sender := send.New(p.newClient(policy), policy, names.UserAgent(), p.clock.Now)
 	sender.OneOrigin = oneOrigin
 	p.deliverer = &deliver.Deliverer{
@@ -148,7 +148,7 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: p.clock.Now},
 			Log: p.log, Now: p.clock.Now,
 		},
-		Gate: &admit.Gate{Slots: slots, Notifier: notifier, Shares: tenantShares},
+		Gate: &admit.Gate{Releaser: slots, Notifier: notifier, Shares: tenantShares},
 		Settler: &settle.Settler{
 			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, p.clock.Now), DeadLetters: p.deadLetters,
 			Completer: after, Notifier: notifier, Log: p.log, Now: p.clock.Now,

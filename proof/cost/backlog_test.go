@@ -24,7 +24,7 @@ func TestBacklog_Release(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.store.SaveCircuit(t.Context(), record.Wait(w.clock()).Release(w.clock())); err != nil {
+		if err := w.store.SaveCircuit(t.Context(), record.ExpectParked(w.clock()).Release(w.clock())); err != nil {
 			t.Fatal(err)
 		}
 		w.drain(*backlogFlag)

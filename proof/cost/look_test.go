@@ -44,7 +44,7 @@ func TestLook_units(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := w.store.SaveCircuit(t.Context(), record.Wait(w.clock())); err != nil { // the overview finds the endpoint
+		if err := w.store.SaveCircuit(t.Context(), record.ExpectParked(w.clock())); err != nil { // the overview finds the endpoint
 			t.Fatal(err)
 		}
 		admin := &endpoint.Admin{Store: w.store, Circuits: w.store, History: w.store, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.clock}

@@ -43,8 +43,8 @@ func mutations() []mutation {
 			old: "return now.Sub(r.SeenAt) > Silence+SeenEvery\n", bug: "return now.Sub(r.SeenAt) > 100*Silence\n",
 		},
 		{
-			rule: "an outage leaves an endpoint fast", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_AnOutageEndsTheProof",
-			old: "r = r.unproven(now)\n", bug: "r = r.withClass(Fast, now)\n",
+			rule: "an outage leaves an endpoint fast", file: "internal/rule/admission/record.go", test: "internal/delivery/admit TestGate_AnOutageEndsTheProof",
+			old: "return r.unproven(now).planCheck(now)", bug: "return r.withClass(Fast, now).planCheck(now)",
 		},
 		{
 			rule: "slots are granted without a count", file: "internal/rule/admission/permit.go", row: "limited backlog",

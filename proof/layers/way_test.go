@@ -34,7 +34,7 @@ func way() []room {
 			"batch", "part", "replay", "process", "judge", "request", "result", "log", "snapshot", "job", "ports",
 		}},
 		{"internal/rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
-		{"internal/delivery/admit", []string{"gate", "done", "slots", "call", "late", "credit", "share", "held", "announce", "write", "ports"}},
+		{"internal/delivery/admit", []string{"gate", "done", "slots", "call", "late", "credit", "share", "unwritten", "announce", "write", "ports"}},
 		{"internal/delivery/attempt", []string{"maker", "together", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "gone", "task", "completion", "dead", "orders", "turn", "head", "queued", "ports"}},
 		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "slots", "speed", "record", "query", "claim", "order", "leases", "rate", "limits"}},
@@ -187,7 +187,7 @@ func TestTheWay_FewCollaborators(t *testing.T) {
 	t.Parallel()
 
 	for _, use := range []any{
-		deliver.Deliverer{}, admit.Gate{}, attempt.Maker{}, settle.Settler{}, settle.Completion{}, admit.Slots{}, breaker.Breaker{}, replay.Replayer{},
+		deliver.Deliverer{}, admit.Gate{}, attempt.Maker{}, settle.Settler{}, settle.Completion{}, admit.Releaser{}, breaker.Breaker{}, replay.Replayer{},
 	} {
 		if names := collaborators(reflect.TypeOf(use)); len(names) > maxCollaborators {
 			t.Errorf("%T has the %d collaborators %v; want at most %d", use, len(names), names, maxCollaborators)

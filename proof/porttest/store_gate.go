@@ -37,7 +37,7 @@ func (e *enqueued) Enqueue(context.Context, hook.CircuitCheck, time.Duration) er
 // newGate returns a gate on the store, with the fixed time now.
 func newGate(s StoreUnderTest, now time.Time) (*admit.Gate, *enqueued) {
 	checks := new(enqueued)
-	return &admit.Gate{Slots: admit.Slots{Store: s, CircuitQueue: checks, Now: func() time.Time { return now }}, Notifier: &memory.Notifications{}, Shares: 100}, checks
+	return &admit.Gate{Releaser: admit.Releaser{Store: s, CircuitQueue: checks, Now: func() time.Time { return now }}, Notifier: &memory.Notifications{}, Shares: 100}, checks
 }
 
 // newQuery returns a query for a new delivery of the endpoint.

@@ -169,7 +169,7 @@ func (w *simulation) checkLateness() {
 			continue
 		}
 		since := common
-		for _, t := range []time.Time{tasked, w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil} {
+		for _, t := range []time.Time{tasked, w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil, c.lifted} {
 			since = later(since, t)
 		}
 		if c.Shed > 0 {

@@ -46,7 +46,7 @@ func (e *environment) deliverer(p *process) *deliver.Deliverer {
 		e.kept = wiring.Deliverer()
 		return e.kept
 	}
-	e.gate.Slots, e.gate.Notifier = g.Slots, g.Notifier
+	e.gate.Releaser, e.gate.Notifier = g.Releaser, g.Notifier
 	wiring.Gate = e.gate
 	d := wiring.Deliverer()
 	e.kept.Store, e.kept.Gate, e.kept.Attempts, e.kept.Settler = d.Store, d.Gate, d.Attempts, d.Settler

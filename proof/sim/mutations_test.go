@@ -20,7 +20,7 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			name: "deliver follows up before the write of the decision", file: "internal/rule/settlement/decision.go", by: []check{checkOrder},
-			old: "return Plan{Course: WriteFirst,", bug: "return Plan{Course: FollowFirst,",
+			old: "Parks:\n\t\treturn Plan{Course: WriteFirst,", bug: "Parks:\n\t\treturn Plan{Course: FollowFirst,",
 		},
 		{
 			name: "a message of the events queue is deleted although its event is not stored", file: "internal/delivery/source/source.go", by: []check{checkAccepted},
@@ -151,7 +151,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "no record says that deliveries wait for an endpoint", file: "internal/rule/admission/table.go", by: []check{checkLost, checkLate},
-			old: "v.Until, a.Next.Record.Wait(a.now)", bug: "v.Until, a.Next.Record",
+			old: "v.Until, a.Next.Record.ExpectParked(a.now)", bug: "v.Until, a.Next.Record",
 		},
 		{
 			name: "a forgotten endpoint is never looked at again", file: "internal/delivery/breaker/end.go", by: []check{checkLost, checkLate},
@@ -241,7 +241,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "every look sends another task for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeTask},
-			old: "left > 0 && left <= admission.AttendAfter {", bug: "left > 0 && left <= 0 {",
+			old: "left > 0 && left <= admission.AttendAfter\n", bug: "left > 0 && left <= 0\n",
 		},
 		{
 			name: "a resume releases nothing", file: "internal/admin/endpoint/activate.go", by: []check{checkLate},

@@ -25,7 +25,7 @@ func TestAdmin_probesNow(t *testing.T) {
 		e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown, e.Circuit.MaxCooldown = time.Hour, time.Hour })
 		refs := parked(w, e, 3)
 		now := w.Clock.Now()
-		record := w.Circuit(e).Wait(now).Trip(circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}, now)
+		record := w.Circuit(e).ExpectParked(now).Trip(circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}, now)
 		if err := w.Store.SaveCircuit(t.Context(), record); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestAdmin_probesNot(t *testing.T) {
 	t.Parallel()
 
 	open := func(r admission.Record, now time.Time) admission.Record {
-		return r.Wait(now).Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now)
+		return r.ExpectParked(now).Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now)
 	}
 	tests := map[string]struct {
 		status hook.Status
@@ -85,7 +85,7 @@ func TestAdmin_probesNot(t *testing.T) {
 	}{
 		"paused":   {status: hook.StatusPaused, record: open, why: "paused"},
 		"disabled": {status: hook.StatusDisabled, record: open, why: "disabled"},
-		"closed":   {status: hook.StatusActive, record: func(r admission.Record, now time.Time) admission.Record { return r.Wait(now) }, why: "closed"},
+		"closed":   {status: hook.StatusActive, record: func(r admission.Record, now time.Time) admission.Record { return r.ExpectParked(now) }, why: "closed"},
 		"a probe in flight": {status: hook.StatusActive, record: func(r admission.Record, now time.Time) admission.Record {
 			r = open(r, now)
 			r.Circuit, _ = r.Probe("task", r.ProbeAt)

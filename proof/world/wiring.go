@@ -94,7 +94,7 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 
 // NewGate returns a new gate.
 func (w Wiring) NewGate() *admit.Gate {
-	g := &admit.Gate{Slots: w.slots(), Notifier: w.Notifier, Shares: Shares}
+	g := &admit.Gate{Releaser: w.slots(), Notifier: w.Notifier, Shares: Shares}
 	if !w.RealTime {
 		g.AfterFunc = NoTimer
 	}
@@ -105,8 +105,8 @@ func (w Wiring) NewGate() *admit.Gate {
 const Shares = 5
 
 // slots returns the slots of functions deliver and breaker.
-func (w Wiring) slots() admit.Slots {
-	return admit.Slots{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
+func (w Wiring) slots() admit.Releaser {
+	return admit.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
 }
 
 // NewSettler returns a new settler of function deliver.

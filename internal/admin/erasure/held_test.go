@@ -16,7 +16,7 @@ func TestEraser_heldCounts(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	sandbox := &admit.Gate{Slots: admit.Slots{Store: w.Store, Now: func() time.Time { return w.now }}, Shares: 5}
+	sandbox := &admit.Gate{Releaser: admit.Releaser{Store: w.Store, Now: func() time.Time { return w.now }}, Shares: 5}
 	succeed := func(e hook.Endpoint) {
 		q := admission.Query{Endpoint: &e, State: admission.State{Record: admission.NewRecord(e.Tenant, e.ID)}, Due: make([]admission.Due, 1)}
 		a, err := sandbox.Ask(t.Context(), q)

@@ -40,7 +40,7 @@ func (a *announcements) Notify(_ context.Context, n hook.Notification) error {
 
 // announce makes the gate use these ports.
 func (w *bundle) announce(a *announcements) {
-	w.Gate = &admit.Gate{Slots: admit.Slots{Store: w.Store, CircuitQueue: a, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: a, Shares: world.Shares}
+	w.Gate = &admit.Gate{Releaser: admit.Releaser{Store: w.Store, CircuitQueue: a, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: a, Shares: world.Shares}
 }
 
 // transition opens the circuit, and then closes it by a probe. It returns the errors of Learn.

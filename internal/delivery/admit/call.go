@@ -16,7 +16,7 @@ import (
 
 // call is one call of Fill or HandOver.
 type call struct {
-	*Slots
+	*Releaser
 
 	endpoint hook.Endpoint
 	record   admission.Record

@@ -17,7 +17,7 @@
 //
 // # Who gives back what
 //
-//	share of the tenant   by Done, for the tasks of Admission.GiveBack; by Return, unless the message comes again
+//	share of the tenant   by Done and Return, unless the message comes again
 //	in-flight slot        by Done and Return, which hand it over; after a failed Ask, by giveBack
 //	probe's lease         by Done: the circuit learns
 //	rate slot             never: it is used up
@@ -45,7 +45,7 @@
 // # Counts of busy endpoints
 //
 // For a busy endpoint, Done holds successes back and writes those of several batches with one update
-// (stats.Held). It holds only successes, and only while the circuit is closed without consecutive
+// (stats.Unwritten). It holds only successes, and only while the circuit is closed without consecutive
 // failures, when they decide nothing. Any other result is written at once, together with the held
 // successes.
 package admit

@@ -28,7 +28,8 @@ type Ended struct {
 // attempts correct the circuit, and the breaker's tick fills the slots.
 //
 // After a failed attempt the circuit learns first: it may open, and then no slot is handed over. After
-// a success both happen at the same time, so that a parked delivery does not wait for the counts.
+// a success both happen at the same time, so that a parked delivery does not wait for the counts. No group
+// has both an attempt and a delivery that waits for a slot.
 func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 	var attempts []admission.Result
 	for _, e := range ended {
@@ -36,7 +37,7 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 			attempts = append(attempts, e.Result)
 		}
 	}
-	errs := []error{g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended)}
+	errs := []error{g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended), g.leaveShares(ctx, p.Query.Queue, ended)}
 	var (
 		learnt   sync.WaitGroup
 		learnErr error
@@ -51,18 +52,10 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 }
 
 // Return takes back what a task held that ended without asking: the slot that its sender claimed, and
-// the share in the queue slot. A failed message comes again: its task keeps the share, and asks for a slot anew.
+// the share in the queue slot.
 func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, ended Ended) error {
-	err := g.HandOver(ctx, freedBy(e, []Ended{ended}))
-	if !ended.Again && queue == hook.QueueSlot {
-		err = errors.Join(err, g.leaveShares(ctx, ended.Task.Tenant, DueOf(ended.Task).Share(time.Time{})))
-	}
-	return err
-}
-
-// DueOf returns the task as the rules see it.
-func DueOf(t hook.Task) admission.Due {
-	return admission.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
+	all := []Ended{ended}
+	return errors.Join(g.HandOver(ctx, freedBy(e, all)), g.leaveShares(ctx, queue, all))
 }
 
 // fillAfterPark calls Fill for deliveries that were parked because no slot was free: a slot may
@@ -81,20 +74,18 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 	return err
 }
 
-// Learn gives back the shares of an Admission, and reports the results of the attempts, ordered by
-// their end, to the circuit. Without results nothing is known about the endpoint: all tasks were moved,
+// Learn reports the results of the attempts, ordered by their end, to the circuit. Without results nothing is known about the endpoint: all tasks were moved,
 // parked or cancelled, or come again, and a probe among them ends its lease.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
-	err := g.leaveShares(ctx, a.Next.Record.Tenant, a.GiveBack...)
 	if len(results) == 0 {
-		return errors.Join(err, g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now()))
+		return g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now())
 	}
 	counts, ok := g.counts.Get().(*stats.Counts)
 	if !ok {
 		counts = new(stats.Counts)
 	}
 	defer g.counts.Put(counts)
-	return errors.Join(err, g.writeEarlier(ctx, a.Next.Record.Endpoint, g.Now()),
+	return errors.Join(g.writeEarlier(ctx, a.Next.Record.Endpoint, g.Now()),
 		g.recordOutcomes(ctx, a, admission.Aggregate(results, counts)), g.writeOverdue(ctx, g.Now()))
 }
 

@@ -15,15 +15,15 @@ import (
 // Gate decides whether attempts may start now. All fields but Wait and AfterFunc must be set. A Gate
 // must not be copied.
 type Gate struct {
-	Slots
+	Releaser
 
 	Notifier  settle.Notifier
 	Shares    int       // shares of a tenant in the queue slot, at least 1
 	AfterFunc AfterFunc // nil: time.AfterFunc
 
-	held    heldCounts
-	credits credits
-	counts  sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
+	unwritten unwrittenCounts
+	credits   credits
+	counts    sync.Pool // of *stats.Counts, which have 6 kB: without the pool they would be a third of the garbage
 }
 
 // Permits are the verdicts about the due tasks of one endpoint, and what those tasks hold that may
@@ -89,7 +89,7 @@ func (k *question) try(ctx context.Context) error {
 	}
 }
 
-// write writes the circuit first, so that the breaker misses no delivery that is parked. The query
+// write writes the parts that the table changed: it replaces their pointers. The circuit comes first, so that the breaker misses no delivery that is parked. The query
 // forgets a part before it is written: after a conflict, or a write without an answer, the next try
 // reads it again.
 func (k *question) write(ctx context.Context) error {

@@ -265,6 +265,25 @@ func queuedCheck(wave int, delay time.Duration) string {
 	return fmt.Sprintf("%s wave %d in %s", endpoint, wave, delay)
 }
 
+// A request of a coalescing endpoint has the events of many posts, so it sheds nothing, and its parked
+// deliveries are released.
+func TestGate_ACoalescingEndpointDoesNotShed(t *testing.T) {
+	t.Parallel()
+
+	w, e := setup(t), active()
+	e.Coalesce.Window = time.Second
+	for i := range 40 {
+		c := hook.ClassUnavailable
+		if i%4 == 0 {
+			c = hook.ClassDelivered
+		}
+		w.settle(w.admit(w.query(e, i, 1)), c)
+	}
+	if got := w.record(); got.State != circuit.Closed || got.Sheds(start) > 0 {
+		t.Errorf("30 of 40 failed: %s, sheds %d %%; want closed, and none", got.State, got.Sheds(start))
+	}
+}
+
 // When too many attempts fail, a share of the first attempts is parked. Retries and deliveries
 // with a claimed slot pass.
 func TestGate_Sheds(t *testing.T) {
@@ -472,10 +491,10 @@ func TestRecord_Wait(t *testing.T) {
 	waiting.Waiting, waiting.AttendAt = true, start.Add(time.Hour)
 	emptied := waiting
 	emptied.EmptySince = start
-	if got := waiting.Wait(start); got != waiting {
+	if got := waiting.ExpectParked(start); got != waiting {
 		t.Errorf("Wait() = %+v; want no change: deliveries wait already", got)
 	}
-	if got := emptied.Wait(start); !got.Waiting || !got.EmptySince.IsZero() {
+	if got := emptied.ExpectParked(start); !got.Waiting || !got.EmptySince.IsZero() {
 		t.Errorf("Wait() = %+v; want EmptySince zero", got)
 	}
 }

@@ -32,8 +32,8 @@ func (p *Permits) Watch(request func()) {
 	request()
 }
 
-// watch returns a watch for late attempts. They only count for a fast endpoint in a queue of batches,
-// and if its answers in time do not forgive them.
+// watch returns a watch for late attempts. They only count for a fast endpoint outside of the queues slot and
+// overflow, and if its answers in time do not forgive them.
 func (g *Gate) watch(ctx context.Context, p *Permits) *lateWatch {
 	return &lateWatch{after: g.AfterFunc, fired: make(chan struct{}), report: func(late int) error {
 		if p.Query.Queue.Single() || p.Query.Record.SpeedAtNow(g.Now()) != admission.Fast {

@@ -2,15 +2,23 @@ package admit
 
 import (
 	"context"
+	"time"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/store"
 )
 
-// leaveShares gives back shares of the tenant in the queue slot. If the process dies first, they
-// expire.
-func (g *Gate) leaveShares(ctx context.Context, tenant hook.TenantID, held ...admission.Held) error {
+// leaveShares gives back the tenant's shares of ended tasks of the queue slot. A task whose message comes
+// again keeps its share, because a copy may be using it. A moved task has none, unless it waits for a rate
+// slot. If the process dies first, the shares expire.
+func (g *Gate) leaveShares(ctx context.Context, queue hook.Queue, ended []Ended) error {
+	var held []admission.Held
+	for _, e := range ended {
+		if moved := e.Verdict.Decision == admission.Move && !e.Verdict.Reserved; queue == hook.QueueSlot && !e.Again && !moved {
+			held = append(held, DueOf(e.Task).Share(time.Time{}))
+		}
+	}
 	if len(held) == 0 {
 		return nil
 	}
@@ -20,6 +28,11 @@ func (g *Gate) leaveShares(ctx context.Context, tenant hook.TenantID, held ...ad
 			return next, g.Store.ChangeShares(ctx, tenant, before, next)
 		},
 	}
-	_, _, err := shares.Update(ctx, tenant, func(before admission.Limits) (admission.Limits, bool, error) { return before.End(held...), true, nil })
+	_, _, err := shares.Update(ctx, ended[0].Task.Tenant, func(before admission.Limits) (admission.Limits, bool, error) { return before.End(held...), true, nil })
 	return err
+}
+
+// DueOf returns the task as the rules see it.
+func DueOf(t hook.Task) admission.Due {
+	return admission.Due{Delivery: t.Delivery.DeliveryID, Attempt: t.Attempt, Nonce: t.Nonce, Reserved: t.Reserved, Slot: t.Slot, Probe: t.Probe, Test: t.Test()}
 }

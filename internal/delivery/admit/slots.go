@@ -24,9 +24,9 @@ const (
 	maxSlotWait = 2 * time.Second
 )
 
-// Slots sends parked deliveries, as many at a time as their endpoint has in-flight slots. All fields
+// Releaser sends parked deliveries, as many at a time as their endpoint has in-flight slots. All fields
 // but Wait must be set.
-type Slots struct {
+type Releaser struct {
 	Store        Store
 	Queue        settle.TaskQueue
 	CircuitQueue CircuitQueue
@@ -36,8 +36,8 @@ type Slots struct {
 
 // Fill claims the free slots of the endpoint for parked deliveries, and sends their tasks.
 // parked are deliveries that the index may not list yet. released is the number of tasks sent.
-func (s *Slots) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error) {
-	c := call{Slots: s, endpoint: e, record: record, parked: parked}
+func (s *Releaser) Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error) {
+	c := call{Releaser: s, endpoint: e, record: record, parked: parked}
 	return c.run(ctx)
 }
 
@@ -93,11 +93,11 @@ func heldBy(t hook.Task, v admission.Verdict) admission.Held {
 // endpoint takes deliveries now. It also counts the answers, and makes an endpoint fast that has
 // proved its speed. If deliveries wait, it enqueues a circuit check when the endpoint became fast,
 // and when no slot is left in use. Without slots it costs nothing.
-func (s *Slots) HandOver(ctx context.Context, f Freed) error {
+func (s *Releaser) HandOver(ctx context.Context, f Freed) error {
 	if len(f.Held) == 0 {
 		return nil
 	}
-	c := call{Slots: s, freed: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
+	c := call{Releaser: s, freed: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
 	if f.Endpoint != nil {
 		c.endpoint = *f.Endpoint
 	}
@@ -122,7 +122,7 @@ func (s *Slots) HandOver(ctx context.Context, f Freed) error {
 
 // promote makes the endpoint fast, if the limits prove its speed. Its waiting deliveries need no
 // slots any more: a circuit check releases them now, in full waves.
-func (s *Slots) promote(ctx context.Context, record admission.Record, l admission.Limits) error {
+func (s *Releaser) promote(ctx context.Context, record admission.Record, l admission.Limits) error {
 	before, after, err := s.updateCircuit(ctx, record, func(before admission.Record) admission.Record { return before.Promoted(l, s.Now()) })
 	if err != nil || after == before || !after.Backlog() {
 		return err

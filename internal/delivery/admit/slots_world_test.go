@@ -20,7 +20,7 @@ import (
 
 // slotsBundle is a Releaser of function deliver, with queues that record what they take.
 type slotsBundle struct {
-	*admit.Slots
+	*admit.Releaser
 
 	t        *testing.T
 	world    *world.World
@@ -43,14 +43,14 @@ func setupSlots(t *testing.T, change func(e *hook.Endpoint, r *admission.Record)
 	if w.endpoint, err = world.NewEndpoint(t.Context(), start); err != nil {
 		t.Fatal(err)
 	}
-	record := admission.NewRecord(world.Tenant, w.endpoint.ID).Wait(start)
+	record := admission.NewRecord(world.Tenant, w.endpoint.ID).ExpectParked(start)
 	if change != nil {
 		change(&w.endpoint, &record)
 	}
 	if err := errors.Join(w.store.CreateEndpoint(t.Context(), w.endpoint), w.store.SaveCircuit(t.Context(), record)); err != nil {
 		t.Fatal(err)
 	}
-	w.Slots = &admit.Slots{Store: w.store, Queue: w.queue, CircuitQueue: w.circuits, Now: w.clock.Now, Wait: world.NoWait}
+	w.Releaser = &admit.Releaser{Store: w.store, Queue: w.queue, CircuitQueue: w.circuits, Now: w.clock.Now, Wait: world.NoWait}
 	return w
 }
 

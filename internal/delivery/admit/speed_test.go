@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -196,7 +197,8 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 			t.Errorf("Ask() in queue %s differs (-want +got):\n%s", queue, diff)
 		}
 	}
-	a := w.admit(w.slotQuery(active(), 0, 4))
+	q := w.slotQuery(active(), 0, 4)
+	a := w.admit(q)
 	b := w.admit(w.overflowQuery(active(), 4, 2))
 	if got := decisions(a) + " " + decisions(b); got != "admit admit admit admit admit park" || b.Verdicts[1].Reason != hook.ReasonInFlight {
 		t.Errorf("Ask() of 6 = %s; want 5 admitted, and 1 parked for a slot", got)
@@ -208,6 +210,7 @@ func TestGate_SlotsOfAnUnprovenEndpoint(t *testing.T) {
 		t.Errorf("%d shares are taken; want 4: the overflow has none", got)
 	}
 	w.settle(a)
+	w.leave(q)
 	if got := w.shares(); got != 0 {
 		t.Errorf("%d shares are taken after the attempts; want none", got)
 	}
@@ -229,7 +232,7 @@ func TestGate_ParksBehindParkedDeliveries(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	if err := w.Store.SaveCircuit(t.Context(), admission.NewRecord(tenant, endpoint).Wait(start)); err != nil {
+	if err := w.Store.SaveCircuit(t.Context(), admission.NewRecord(tenant, endpoint).ExpectParked(start)); err != nil {
 		t.Fatal(err)
 	}
 	for _, queue := range hook.Queues() {
@@ -353,6 +356,18 @@ func TestGate_AClaimIsStartedOnce(t *testing.T) {
 	}
 }
 
+// leave gives back the shares of the query's tasks in the queue slot.
+func (w *bundle) leave(q admission.Query) {
+	w.T.Helper()
+
+	for _, due := range q.Due {
+		task := hook.Task{Tenant: tenant, Delivery: hook.DeliveryRef{DeliveryID: due.Delivery}, Attempt: due.Attempt, Nonce: due.Nonce}
+		if err := w.Gate.Return(w.Context(), q.Endpoint, hook.QueueSlot, admit.Ended{Task: task}); err != nil {
+			w.T.Fatalf("Return() = %v", err)
+		}
+	}
+}
+
 func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 	t.Parallel()
 
@@ -362,12 +377,14 @@ func TestGate_OwnLeaseWithALostAnswer(t *testing.T) {
 		w.Calls.Lose(call)
 		e := active()
 		e.MaxInFlight = 1
-		a := w.admit(w.slotQuery(e, 0, 1))
+		q := w.slotQuery(e, 0, 1)
+		a := w.admit(q)
 		if got := decisions(a); got != "admit" {
 			t.Errorf("after a lost answer of %q: %s; want admit", call, got)
 		}
 		w.settle(a, hook.ClassDelivered)
 		w.end(a)
+		w.leave(q)
 		if got := w.shares(); got != 0 || decisions(w.admit(w.slotQuery(e, 1, 1))) != "admit" {
 			t.Errorf("after the attempt: %d shares taken; want none, and a free slot", got)
 		}
@@ -489,6 +506,7 @@ func TestGate_AnOutageEndsTheProof(t *testing.T) {
 		t.Errorf("a due probe in the queue slot: %s, %d shares; want a probe with a share", got, w.shares())
 	}
 	w.settle(probe, hook.ClassDelivered)
+	w.leave(q)
 	if got := w.shares(); got != 0 {
 		t.Errorf("%d shares after the probe; want none", got)
 	}
@@ -516,12 +534,13 @@ func TestGate_Shares(t *testing.T) {
 		t.Errorf("copies of the tasks: %+v, %d places; want them moved with the same places", again.Verdicts, w.shares())
 	}
 	admit := func(i int) admission.Admission {
-		one := w.overflowQuery(active(), i, 1)
-		one.Queue = hook.QueueSlot
-		return w.admit(one)
+		q = w.overflowQuery(active(), i, 1)
+		q.Queue = hook.QueueSlot
+		return w.admit(q)
 	}
 	first := admit(0)
 	w.settle(first)
+	w.leave(q)
 	if got := w.shares(); decisions(first) != "admit" || got != world.Shares-1 {
 		t.Errorf("%s, %d shares after an attempt; want %d", decisions(first), got, world.Shares-1)
 	}

@@ -25,7 +25,7 @@ func Circuits(s CircuitStore, wait store.Wait) store.Table[hook.CircuitCheck, ad
 }
 
 // updateCircuit writes the step of the circuit record, if it changes anything.
-func (s *Slots) updateCircuit(ctx context.Context, read admission.Record, step func(admission.Record) admission.Record) (before, after admission.Record, err error) {
+func (s *Releaser) updateCircuit(ctx context.Context, read admission.Record, step func(admission.Record) admission.Record) (before, after admission.Record, err error) {
 	return Circuits(s.Store, s.Wait).UpdateFrom(ctx, read, checkOf(read), func(record admission.Record) (admission.Record, bool, error) {
 		next := step(record)
 		return next, next != record, nil
@@ -36,12 +36,12 @@ func checkOf(r admission.Record) hook.CircuitCheck {
 	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
 }
 
-func (s *Slots) enqueueCheck(ctx context.Context, r admission.Record, delay time.Duration) error {
+func (s *Releaser) enqueueCheck(ctx context.Context, r admission.Record, delay time.Duration) error {
 	return s.CircuitQueue.Enqueue(ctx, checkOf(r), delay)
 }
 
 // limits are the limits of endpoints.
-func (s *Slots) limits() store.Table[hook.EndpointID, admission.Limits] {
+func (s *Releaser) limits() store.Table[hook.EndpointID, admission.Limits] {
 	return store.Table[hook.EndpointID, admission.Limits]{
 		Name: "the endpoint's limits", Wait: s.Wait, Read: s.Store.Limits,
 		Write: func(ctx context.Context, id hook.EndpointID, before, next admission.Limits) (admission.Limits, error) {
@@ -51,7 +51,7 @@ func (s *Slots) limits() store.Table[hook.EndpointID, admission.Limits] {
 }
 
 // updateLimits writes the change of the endpoint's limits.
-func (s *Slots) updateLimits(ctx context.Context, id hook.EndpointID, change func(before admission.Limits) (after admission.Limits)) (admission.Limits, error) {
+func (s *Releaser) updateLimits(ctx context.Context, id hook.EndpointID, change func(before admission.Limits) (after admission.Limits)) (admission.Limits, error) {
 	_, after, err := s.limits().Update(ctx, id, func(before admission.Limits) (admission.Limits, bool, error) {
 		return change(before), true, nil
 	})

@@ -53,7 +53,7 @@ func (f *faults) Notify(ctx context.Context, n hook.Notification) error {
 func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
 	w.T.Helper()
 
-	g := &admit.Gate{Slots: admit.Slots{Store: w.Store, CircuitQueue: w.CircuitQueue, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: w.Notifications, Shares: world.Shares}
+	g := &admit.Gate{Releaser: admit.Releaser{Store: w.Store, CircuitQueue: w.CircuitQueue, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: w.Notifications, Shares: world.Shares}
 	q := admission.Query{Endpoint: &e, State: admission.State{Record: w.Circuit(e)}}
 	if q.Record.Speed == admission.Unproven {
 		q.Record.Speed, q.Record.SeenAt = admission.Fast, w.Clock.Now()

@@ -158,7 +158,7 @@ func (r *reconciliation) announce(ctx context.Context) error {
 func (r *reconciliation) plan(ctx context.Context, oldest *hook.Delivery, more bool) (step, error) {
 	next := r.record
 	if oldest != nil || len(r.faults) > 0 {
-		next = next.Wait(r.now) // the gate may have skipped this write for a delivery that it parked just now
+		next = next.ExpectParked(r.now) // the gate may have skipped this write for a delivery that it parked just now
 	}
 	active := r.endpoint != nil && r.endpoint.Status == hook.StatusActive
 	switch {

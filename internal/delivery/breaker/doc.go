@@ -11,7 +11,7 @@
 //	sweep    tasks that were lost                   an overdue delivery has a task within an hour
 //	record   queued deliveries, for the sweep        each has a record soon after its event, or waits in a
 //	                                                 sequence, after which the sweep looks
-//	letters  the dead-letter queue                   it has one letter for each open dead letter
+//	letters  the dead-letter queue                   it has no letter but that of an open dead letter
 //	review   nothing: it judges active endpoints     slow and failing ones are noticed
 //	risk     nothing: it foretells, for the review   the owner learns before the first loss
 //
@@ -90,7 +90,7 @@
 // # Dead letters
 //
 // ReconcileDeadLetters compares the letters with the records of their deliveries and removes
-// needless ones. What remains is one letter for each open dead letter, and for a while letters
+// needless ones. What remains is at most one letter for each open dead letter, and for a while letters
 // of deliveries that are no longer dead: SQS cannot find a message by its delivery, so a run
 // reads a bounded number, more while it finds needless ones, and most of them at night. The
 // records say how many dead letters are open. The depth of the queue follows within a day, up

@@ -169,7 +169,7 @@ const lineDecided = names.LineDecided
 // check of an ending may find AttendAt within the next minute and leave the probe to the tick:
 // an ending delays a probe by at most AttendAfter.
 func (r *reconciliation) endMore(next admission.Record) step {
-	next = next.Wait(r.now)
+	next = next.ExpectParked(r.now)
 	next.AttendAt = r.Now().Add(admission.AttendAfter)
 	return step{decision: decideEnd, next: next, act: func(ctx context.Context) error { return r.checkAgain(ctx, r.check.Wave, 0) }}
 }

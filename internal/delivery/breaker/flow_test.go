@@ -81,7 +81,7 @@ func TestRelease_StopsWhenTheCircuitOpensAgain(t *testing.T) {
 	w := setup(t)
 	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Minute })
 	ids := w.park(e, ages(30)...)
-	w.record(e, func(r admission.Record) admission.Record { return r.Wait(w.Clock.Now()).Release(w.Clock.Now()) })
+	w.record(e, func(r admission.Record) admission.Record { return r.ExpectParked(w.Clock.Now()).Release(w.Clock.Now()) })
 	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}, 0)
 	w.Answer = world.Always(503)
 	w.RunFor(5 * time.Minute)

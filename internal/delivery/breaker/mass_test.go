@@ -33,7 +33,7 @@ func TestTick_ProbesEveryEndpointOfAMassOutage(t *testing.T) {
 	cooldown := circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}
 	for i := range endpoints {
 		e := w.Endpoint(func(e *hook.Endpoint) { e.Tenant = hook.TenantID(fmt.Sprintf("tenant-%d", i%50)) })
-		w.record(e, func(r admission.Record) admission.Record { return r.Wait(start).Trip(cooldown, start) })
+		w.record(e, func(r admission.Record) admission.Record { return r.ExpectParked(start).Trip(cooldown, start) })
 		w.park(e, time.Second)
 	}
 	w.Clock.Pass(cooldown.Cooldown)
@@ -73,7 +73,7 @@ func TestTick_EnqueuesChecksBeyondItsOwnEndpoints(t *testing.T) {
 		settings := circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}
 		for range 200 + more {
 			e := w.Endpoint(nil)
-			w.record(e, func(r admission.Record) admission.Record { return r.Wait(start).Trip(settings, start) })
+			w.record(e, func(r admission.Record) admission.Record { return r.ExpectParked(start).Trip(settings, start) })
 			w.park(e, time.Second)
 		}
 		w.Clock.Pass(settings.Cooldown)

@@ -29,11 +29,8 @@ func (r *reconciliation) mustAwaitProbe() bool {
 // parked, the gate gives the lease to no other task. The delivery stays parked until the task
 // arrives. If the task is lost, or the process dies before it is sent, Tick sends another one.
 func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (step, error) {
-	// A check that sent a probe sets AttendAt to within the next minute, as do faults and endMore, after
-	// which the probe waits for the tick. The gate sets it to the time of the next probe, and the check of
-	// a paused or disabled endpoint farther ahead.
 	now := r.Now() // not r.now: the reads may have taken most of the invocation
-	if left := r.record.AttendAt.Sub(now); left > 0 && left <= admission.AttendAfter {
+	if r.probeSent(now) {
 		return step{decision: decideHeld, next: r.record}, nil
 	}
 	parked, err := r.probes(ctx, now)
@@ -50,6 +47,14 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 		}
 		return nil
 	}}, nil
+}
+
+// probeSent reports whether a check may have sent a probe in the last minute: it set AttendAt to within the
+// next one, as do faults and endMore, after which the probe waits for the tick. The gate sets it to the time
+// of the next probe, and the check of a paused or disabled endpoint farther ahead.
+func (r *reconciliation) probeSent(now time.Time) bool {
+	left := r.record.AttendAt.Sub(now)
+	return left > 0 && left <= admission.AttendAfter
 }
 
 // probes returns the parked deliveries among which a probe is chosen. These are the oldest, if

@@ -67,7 +67,7 @@ func TestReview_WarnsBeforeTheFirstLoss(t *testing.T) {
 				if tt.record != nil {
 					tt.record(&r)
 				}
-				return r.Wait(w.Clock.Now())
+				return r.ExpectParked(w.Clock.Now())
 			})
 			w.count(e, 0, stats.Counts{Failed: 1})
 			now := w.Clock.Now()
@@ -113,7 +113,7 @@ func TestReview_WarnsOnceInACrash(t *testing.T) {
 				w := setup(t)
 				e := w.Endpoint(func(e *hook.Endpoint) { longAgo(e); e.MaxAge = 24 * time.Hour })
 				w.park(e, 13*time.Hour)
-				w.record(e, func(r admission.Record) admission.Record { opened(&r); return r.Wait(w.Clock.Now()) })
+				w.record(e, func(r admission.Record) admission.Record { opened(&r); return r.ExpectParked(w.Clock.Now()) })
 				w.count(e, 0, stats.Counts{Failed: 1})
 				w.Crash.Arm(at, after)
 				if err := w.Breaker().Review(w.Context()); err == nil || !w.Crash.Restart() {

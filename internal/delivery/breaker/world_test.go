@@ -105,7 +105,9 @@ func (w *bundle) open(e hook.Endpoint) {
 	w.T.Helper()
 
 	settings := circuit.Settings{CircuitSettings: e.Circuit.WithDefaults()}
-	w.record(e, func(r admission.Record) admission.Record { return r.Wait(w.Clock.Now()).Trip(settings, w.Clock.Now()) })
+	w.record(e, func(r admission.Record) admission.Record {
+		return r.ExpectParked(w.Clock.Now()).Trip(settings, w.Clock.Now())
+	})
 	w.EnqueueCheck(hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}, settings.Cooldown)
 }
 

@@ -34,7 +34,7 @@ func (d *Deliverer) judge(ctx context.Context, jobs []*job, snapshot *Snapshot, 
 			continue
 		case settlement.Drop: // it may hold a slot or a share
 			d.logDropped(ctx, j.Task, j.step.Reason)
-		case settlement.Resume, settlement.Send, settlement.Settle, settlement.Await, settlement.Join:
+		case settlement.Resume, settlement.Send, settlement.Write, settlement.Await, settlement.Join:
 		}
 		ungated = append(ungated, j)
 	}

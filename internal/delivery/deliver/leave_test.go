@@ -105,7 +105,7 @@ func TestProcessBatch_ClaimWithoutEventIsHandedOver(t *testing.T) {
 		}
 		tasks = append(tasks, d.NextTask())
 	}
-	if err := w.Store.SaveCircuit(t.Context(), w.Circuit(endpoint).Wait(start)); err != nil {
+	if err := w.Store.SaveCircuit(t.Context(), w.Circuit(endpoint).ExpectParked(start)); err != nil {
 		t.Fatal(err)
 	}
 	tasks[0].Slot = true

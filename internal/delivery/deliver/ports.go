@@ -25,9 +25,9 @@ type Store interface {
 // Settler writes decisions about deliveries, and does the work that follows. settle.Settler is
 // the implementation.
 type Settler interface {
-	// Settle writes the decision and follows up. Even with an error, Written says what was
+	// Write writes the decision and follows up. Even with an error, Written says what was
 	// done.
-	Settle(ctx context.Context, s *settlement.Subject, decision settlement.Decision) (settle.Written, error)
+	Write(ctx context.Context, s *settlement.Subject, decision settlement.Decision) (settle.Written, error)
 	// FollowUp does the work that follows from the recorded decision.
 	FollowUp(ctx context.Context, s *settlement.Subject, recorded *hook.Delivery) error
 	// Send sends the task at its time.

@@ -79,9 +79,9 @@ func stepAfter(s *subject, v admission.Verdict, now time.Time) (settlement.Step,
 		// Write even if the delivery is already parked for the same reason: the breaker may be
 		// releasing it. It has sent a task and not yet updated the record. This write makes
 		// that update conflict, so the delivery stays parked.
-		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateParked, v.Reason, now)}, nil
+		return settlement.Step{Do: settlement.Write, Decision: settlement.Unattempted(hook.StateParked, v.Reason, now)}, nil
 	case admission.Cancel:
-		return settlement.Step{Do: settlement.Settle, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
+		return settlement.Step{Do: settlement.Write, Decision: settlement.Unattempted(hook.StateCancelled, v.Reason, now)}, nil
 	case admission.Move:
 		// A rate slot stays reserved until it is used, a claim stays, and the mark of a probe is new each time.
 		task := settlement.SameTask(s.Task)
@@ -122,8 +122,8 @@ func (d *Deliverer) take(ctx context.Context, j *job) (r admission.Result, err e
 		return r, d.Settler.FollowUp(ctx, &j.subject, j.Delivery)
 	case settlement.Send:
 		return r, d.Settler.Send(ctx, *j.step.Sending)
-	case settlement.Settle:
-		return d.settleUnattempted(ctx, &j.subject, j.step.Decision)
+	case settlement.Write:
+		return d.writeUnattempted(ctx, &j.subject, j.step.Decision)
 	case settlement.Await:
 		return r, d.Settler.AwaitTurn(ctx, j.Delivery)
 	case settlement.Join:

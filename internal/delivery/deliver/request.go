@@ -70,7 +70,7 @@ func (d *Deliverer) attempt(ctx context.Context, g *group, jobs []*job, open att
 	}
 	parallel.Each(len(jobs), settleTogether, func(i int) error {
 		j := jobs[i]
-		done.run(j, func() (admission.Result, error) { return d.settleAttempt(ctx, &j.subject, made[i]) })
+		done.run(j, func() (admission.Result, error) { return d.writeAttempt(ctx, &j.subject, made[i]) })
 		return nil // each job holds its own error
 	})
 }

@@ -14,16 +14,16 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// settleAttempt settles the delivery after the request.
-func (d *Deliverer) settleAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (admission.Result, error) {
-	written, err := d.Settler.Settle(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
+// writeAttempt writes the decision after the request.
+func (d *Deliverer) writeAttempt(ctx context.Context, s *subject, a *attempt.Attempt) (admission.Result, error) {
+	written, err := d.Settler.Write(ctx, s, settlement.Attempted(&a.Outcome, a.Started, a.Ended))
 	d.logAttempted(ctx, s, &a.Outcome, written.Record, a.Ended)
 	return resultOf(s, &a.Outcome, written, a.Ended), err
 }
 
-// settleUnattempted settles a delivery without an attempt.
-func (d *Deliverer) settleUnattempted(ctx context.Context, s *subject, decision settlement.Decision) (admission.Result, error) {
-	written, err := d.Settler.Settle(ctx, s, decision)
+// writeUnattempted writes a decision without an attempt.
+func (d *Deliverer) writeUnattempted(ctx context.Context, s *subject, decision settlement.Decision) (admission.Result, error) {
+	written, err := d.Settler.Write(ctx, s, decision)
 	if written.Own {
 		s.Delivery = written.Record // as parked: a slot may be free for it now
 	}

@@ -36,23 +36,24 @@ type Settler struct {
 	Wait        store.Wait // between two tries of a write; nil: by the real clock
 }
 
-// Written says how a delivery was settled.
+// Written says what was written.
 type Written struct {
 	Record *hook.Delivery // with this decision, or with the other decision that stands
 	Own    bool           // the record shows this decision, or the decision of a copy of the task
 	Made   bool           // this process wrote the decision
 }
 
-// Settle writes the decision (a) and follows up (b), in the order of the plan. After a conflict
+// Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict
 // it repeats both with the newest record. If another decision stands, it does nothing. Even
 // with an error, Written says what was done; the queue then brings the task back.
-func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
+func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := store.Repeat, store.Tries
 	if decision.HasAttempt() {
 		repeat, tries = store.Persist, maxPersistAttempts
 	}
 	var (
 		plan     = decision.On(about, about.Delivery)
+		saved    bool
 		followed *settlement.Plan // whose follow-up came before its write; nil: none
 		fault    error            // of that follow-up
 	)
@@ -70,13 +71,13 @@ func (s *Settler) Settle(ctx context.Context, about *settlement.Subject, decisio
 		newest, err := s.save(ctx, plan)
 		switch {
 		case err == nil:
-			plan = plan.Saved() // what is left is to follow up
+			saved = true
 		case newest != nil:
 			plan = decision.On(about, newest)
 		}
 		return err
 	})
-	done := Written{Record: plan.Record, Own: plan.Course == settlement.FollowOnly, Made: plan.Made}
+	done := Written{Record: plan.Record, Own: saved || plan.Course == settlement.FollowOnly, Made: saved || plan.Made}
 	if done.Made && !decision.HasAttempt() && done.Record.State == hook.StateDead {
 		s.countDead(ctx, about, 1, s.Now()) // the gate counts the deaths after attempts
 	}

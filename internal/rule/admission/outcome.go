@@ -74,6 +74,9 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		return r
 	}
 	settings := circuit.Settings{CircuitSettings: a.endpoint.Circuit.WithDefaults(), Fragile: r.Review.Fragile}
+	if a.endpoint.Coalesce.On() {
+		settings.Rate = 1 // it sheds nothing: one request has the events of many posts
+	}
 	before := r
 	switch {
 	case a.test:
@@ -108,8 +111,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	case r.State == circuit.Closed:
 		return r.unproven(now).Release(now)
 	case before.State == circuit.Closed:
-		r = r.unproven(now)
-		r.ProbeType = ""
+		return r.opened(now)
 	}
 	return r.planCheck(now)
 }

@@ -100,7 +100,6 @@ type Admission struct {
 	Next     State     // to write before the verdicts apply
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
-	GiveBack []Held    // the shares of the tasks, after the attempts
 
 	endpoint    *hook.Endpoint
 	probe       string // the Holder of the admitted probe; empty: none

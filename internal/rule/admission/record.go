@@ -28,8 +28,8 @@ type Record struct {
 	Speed          Class           `stored:"speed"`           // of the endpoint; see SpeedAt
 	SpeedAt        time.Time       `stored:"speed_at"`        // the last change of Speed; zero: never
 	SeenAt         time.Time       `stored:"seen_at"`         // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints
-	ProbeType      string          `stored:"probe_type"`      // the event type of the last probe sent by the breaker
-	ProbedFrom     time.Time       `stored:"probed_from"`     // the creation of the delivery of the last probe sent by the breaker; zero: none yet
+	ProbeType      string          `stored:"probe_type"`      // the event type of the last probe sent by the breaker in this outage
+	ProbedFrom     time.Time       `stored:"probed_from"`     // the creation of the delivery of the last probe sent by the breaker; zero: none in this outage
 	LookFrom       time.Time       `stored:"look_from"`       // when the breaker last forgot the endpoint; zero: no look is planned
 	LookAt         time.Time       `stored:"look_at"`         // when the breaker next looks in the index for parked deliveries that it missed; zero: never
 	AnnounceAt     time.Time       `stored:"announce_at"`     // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
@@ -67,9 +67,9 @@ func (r *Record) HasParked() bool { return r.Waiting && r.EmptySince.IsZero() }
 // Backlog reports whether deliveries are known to be parked although the circuit is closed.
 func (r *Record) Backlog() bool { return r.HasParked() && r.State == circuit.Closed }
 
-// Wait returns the record for deliveries that are about to be parked: Waiting set, EmptySince
+// ExpectParked returns the record for deliveries that are about to be parked: Waiting set, EmptySince
 // zero and a check planned. If Waiting is set and EmptySince is zero already, nothing changes.
-func (r Record) Wait(now time.Time) Record {
+func (r Record) ExpectParked(now time.Time) Record {
 	if r.HasParked() {
 		return r
 	}
@@ -133,10 +133,16 @@ func (r Record) Mended(moved bool, now time.Time) Record {
 	return r.Suspect(now).Release(now)
 }
 
-// Trip returns the record with an open circuit. As after each opening, the endpoint must prove its
-// speed again.
+// Trip returns the record with an open circuit.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	r.Circuit, r.AnnounceAt = r.Circuit.Trip(s, now), time.Time{}
+	return r.opened(now)
+}
+
+// opened returns the record whose circuit has opened. The endpoint must prove its speed again, and the
+// probes of the new outage begin with the oldest delivery.
+func (r Record) opened(now time.Time) Record {
+	r.ProbeType, r.ProbedFrom = "", time.Time{}
 	return r.unproven(now).planCheck(now)
 }
 

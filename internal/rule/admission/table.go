@@ -2,8 +2,6 @@ package admission
 
 import (
 	"time"
-
-	"surehook.example/surehook/internal/hook"
 )
 
 // rule is a row of the table of docs/circuit.md. applies returns the verdict about a task, or false.
@@ -78,19 +76,14 @@ type asking struct {
 	group  []Verdict // of a coalescing endpoint; nil: not decided yet
 }
 
-// finish plans a check for what is parked, and names the shares to give back: of the tasks in the queue
-// slot, those that have one. A busy task keeps its share, because a copy may be using it. A moved task has
-// none, unless it waits for a rate slot.
+// finish plans a check for what is parked.
 func (a *asking) finish() {
 	if a.Next.Record.Circuit != a.before.Circuit {
 		a.Next.Record = a.Next.Record.planCheck(a.now)
 	}
-	for i, v := range a.Verdicts {
+	for _, v := range a.Verdicts {
 		if v.Decision == Park && a.CheckAt.IsZero() {
-			a.CheckAt, a.Next.Record = v.Until, a.Next.Record.Wait(a.now)
-		}
-		if a.query.Queue == hook.QueueSlot && (v.Decision != Move || v.Reserved) && v.Decision != Busy {
-			a.GiveBack = append(a.GiveBack, a.query.Due[i].Share(time.Time{}))
+			a.CheckAt, a.Next.Record = v.Until, a.Next.Record.ExpectParked(a.now)
 		}
 	}
 }

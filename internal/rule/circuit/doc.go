@@ -22,8 +22,8 @@
 // # Transitions
 //
 //	state      input                     condition                       next
-//	closed     failures                  row reached, or nothing else    open, generation + 1, cooldown = base, or longer if the outage goes on
-//	closed     failures                  below both                      closed, counted
+//	closed     failures                  enough in a row, or no success  open, generation + 1, cooldown = base, or longer if the outage goes on
+//	closed     failures                  fewer                           closed, counted
 //	closed     failures                  in flight at the first          closed, not counted in a row
 //	closed     a success                                                 closed, count = trailing failures, the outage before is over
 //	closed     results                   too many failures in ten min    closed, sheds a share of the first attempts

@@ -75,12 +75,6 @@ type Plan struct {
 	Made bool
 }
 
-// Saved returns the plan after this process wrote its record.
-func (p Plan) Saved() Plan {
-	p.Course, p.Made = FollowOnly, true
-	return p
-}
-
 // On returns the plan for the newest record, which it does not change. The first case that applies
 // decides.
 //
@@ -126,7 +120,7 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	case d.HasAttempt() && !decided && current.State == hook.StateParked:
 		next.State, next.Reason, next.NextAttemptAt = current.State, current.Reason, time.Time{}
 		attempt.NextAttemptAt = time.Time{}
-		return Plan{Course: FollowFirst, Record: next, Attempt: attempt}
+		return Plan{Course: WriteFirst, Record: next, Attempt: attempt}
 
 	// The response to the write was lost, or a copy of the task made the decision.
 	case decided && own:

@@ -18,8 +18,8 @@
 //	(c) acknowledge the task that came
 //
 // A crash before (a) repeats the attempt. After a crash between (a) and (c) the same task
-// comes back, finds its own nonce in the record, and resumes at (b). So no crash between two
-// steps loses a delivery.
+// comes back, six minutes after it was received: SQS keeps a message until it is acknowledged. It finds
+// its own nonce in the record, and resumes at (b). So no crash between two steps loses a delivery.
 //
 // Only a decision that replaces the record of another task does (b) before (a): see
 // [FollowFirst].

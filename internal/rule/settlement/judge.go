@@ -23,7 +23,7 @@ type Step struct {
 	Do       Action
 	Reason   string   // of Drop, for the log
 	Sending  *Sending // of Send
-	Decision Decision // of Settle
+	Decision Decision // of Write
 }
 
 // Action is the kind of a step.
@@ -34,14 +34,14 @@ const (
 	Drop    Action = iota + 1 // the task is outdated: there is nothing to do
 	Resume                    // the task's own decision is recorded: only the follow-up is left
 	Send                      // the task is sent on: to another queue, or for a later time
-	Settle                    // a decision without an attempt is written
+	Write                     // a decision without an attempt is written
 	Attempt                   // the delivery is due
 	Await                     // other deliveries with its ordering key come first
 	Join                      // they came, and went: the delivery needs another place
 )
 
 // Decides reports whether the step ends in a decision about the task's attempt.
-func (s Step) Decides() bool { return s.Do == Attempt || s.Do == Settle }
+func (s Step) Decides() bool { return s.Do == Attempt || s.Do == Write }
 
 // earlyTolerance allows for the difference between the clocks of two machines: a task is due
 // from this long before its planned time.
@@ -74,7 +74,7 @@ func Judge(s *Subject, now time.Time) Step {
 	case t.Attempt > d.Attempts+1:
 		return Step{Do: Drop, Reason: "the previous attempt is not recorded"}
 	case s.Event.Erased():
-		return Step{Do: Settle, Decision: Erased(now)}
+		return Step{Do: Write, Decision: Erased(now)}
 	case turn == order.Later && (d.ClosesAt().IsZero() || now.Before(d.ClosesAt())):
 		return Step{Do: Await}
 	case turn == order.Passed:
@@ -83,7 +83,7 @@ func Judge(s *Subject, now time.Time) Step {
 		return Step{Do: Send, Sending: new(wait(s))}
 	// Its turn has not come, and its retention ends (see above); or it is older than max_age.
 	case turn == order.Later || s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
-		return Step{Do: Settle, Decision: Expired(now)}
+		return Step{Do: Write, Decision: Expired(now)}
 	}
 	return Step{Do: Attempt}
 }

@@ -39,7 +39,7 @@ func TestJudge(t *testing.T) {
 		edit func(s *settlement.Subject)
 		want settlement.Action
 
-		decision settlement.Decision // of Settle
+		decision settlement.Decision // of Write
 		at       time.Time           // of Send
 	}{
 		{name: "a queued delivery is due", want: settlement.Attempt},
@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 			s.Delivery.Parks, s.Task.Parks = 1, 1
 		}, want: settlement.Attempt},
 		{name: "the previous attempt is not recorded", edit: func(s *settlement.Subject) { s.Task.Attempt = 2 }, want: settlement.Drop},
-		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Settle, decision: settlement.Erased(now)},
+		{name: "the payload was erased", edit: func(s *settlement.Subject) { s.Event.Payload, s.Event.ErasedAt = nil, now }, want: settlement.Write, decision: settlement.Erased(now)},
 		{name: "1 s before the planned time: clocks may differ", edit: func(s *settlement.Subject) {
 			record(hook.StateRetrying, 1, "other")(s)
 			s.Task.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second)
@@ -67,7 +67,7 @@ func TestJudge(t *testing.T) {
 			record(hook.StateRetrying, 1, "other")(s)
 			s.Task.Attempt, s.Delivery.NextAttemptAt = 2, now.Add(time.Second+1)
 		}, want: settlement.Send, at: now.Add(time.Second + 1)},
-		{name: "older than max_age", edit: func(s *settlement.Subject) { s.Delivery.CreatedAt = now.Add(-time.Hour - 1) }, want: settlement.Settle, decision: settlement.Expired(now)},
+		{name: "older than max_age", edit: func(s *settlement.Subject) { s.Delivery.CreatedAt = now.Add(-time.Hour - 1) }, want: settlement.Write, decision: settlement.Expired(now)},
 		{name: "older than the max_age of a deleted endpoint", edit: func(s *settlement.Subject) {
 			s.Delivery.CreatedAt, s.Endpoint = now.Add(-time.Hour-1), nil
 		}, want: settlement.Attempt},
@@ -177,7 +177,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 
 		// The delivery was parked after the task was made.
 		{name: "a success over a park", decision: ok, edit: parked(hook.StateParked), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
-		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Course: settlement.FollowFirst, State: hook.StateParked, Task: "own", Attempt: true}},
+		{name: "a failure over a park leaves it parked", decision: failed, edit: parked(hook.StateParked), want: written{Course: settlement.WriteFirst, State: hook.StateParked, Task: "own", Attempt: true}},
 		{name: "a failure after the release", decision: failed, edit: parked(hook.StateRetrying), want: written{Course: settlement.Stand, State: hook.StateRetrying, Task: "other"}},
 		{name: "a park over a park", decision: park, edit: parked(hook.StateParked), want: written{Course: settlement.Stand, State: hook.StateParked, Task: "other"}},
 	}

@@ -54,7 +54,7 @@ func TestHeld_Hold(t *testing.T) {
 			t.Parallel()
 
 			written := hour.Add(-cmp.Or(tt.early, 5*time.Second))
-			held := stats.Held{Counts: successes(tt.held), Window: tt.window}
+			held := stats.Unwritten{Counts: successes(tt.held), Window: tt.window}
 			if tt.window > 0 {
 				held.WrittenAt = written
 			}
@@ -62,7 +62,7 @@ func TestHeld_Hold(t *testing.T) {
 			want := held
 			got, ok := &held, held.Hold(&tt.add, now)
 			if tt.ok {
-				want = stats.Held{Counts: successes(tt.held + tt.add.OK), At: now, WrittenAt: written, Window: tt.window}
+				want = stats.Unwritten{Counts: successes(tt.held + tt.add.OK), At: now, WrittenAt: written, Window: tt.window}
 			}
 			if ok != tt.ok || *got != want {
 				t.Errorf("Hold() = %+v, %t; want %+v, %t", got, ok, want, tt.ok)

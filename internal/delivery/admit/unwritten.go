@@ -17,25 +17,25 @@ import (
 // reserved for settling.
 const maxOverdue = 10
 
-// heldCounts keeps successes of busy endpoints between two writes. A timer could not write
+// unwrittenCounts keeps successes of busy endpoints between two writes. A timer could not write
 // them, because a frozen process runs no timers, so each Learn also writes the overdue counts
 // of other endpoints. If a process ends, its held counts are lost: the statistics lack them,
 // but no decision depends on them. The zero value is empty and safe for concurrent use.
-type heldCounts struct {
+type unwrittenCounts struct {
 	mu  sync.Mutex
 	all map[hook.EndpointID]*endpointCounts
 	due time.Time // before this time no entry with counts is overdue; zero: unknown
 }
 
 type endpointCounts struct {
-	stats.Held
+	stats.Unwritten
 
 	tenant hook.TenantID
 	id     hook.EndpointID
 }
 
 // hold keeps the counts and returns true, or returns false if they must be written now.
-func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) bool {
+func (h *unwrittenCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -44,7 +44,7 @@ func (h *heldCounts) hold(id hook.EndpointID, add *stats.Counts, now time.Time) 
 }
 
 // moveTo puts the endpoint's held counts before those of another value, and clears them.
-func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
+func (h *unwrittenCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -56,7 +56,7 @@ func (h *heldCounts) moveTo(to *stats.Counts, id hook.EndpointID) {
 
 // takeEarlier removes and returns the endpoint's counts if they are of an earlier hour; nil
 // otherwise.
-func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) *endpointCounts {
+func (h *unwrittenCounts) takeEarlier(id hook.EndpointID, now time.Time) *endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -70,7 +70,7 @@ func (h *heldCounts) takeEarlier(id hook.EndpointID, now time.Time) *endpointCou
 
 // dueBy schedules the next look at all entries for the time when an entry written at the given
 // time is overdue, unless a look is due earlier.
-func (h *heldCounts) dueBy(writtenAt time.Time) {
+func (h *unwrittenCounts) dueBy(writtenAt time.Time) {
 	if at := writtenAt.Add(stats.HoldFor); h.due.IsZero() || at.Before(h.due) {
 		h.due = at
 	}
@@ -78,7 +78,7 @@ func (h *heldCounts) dueBy(writtenAt time.Time) {
 
 // takeOverdue removes the overdue entries, and returns up to maxOverdue of those with counts.
 // It is called for each batch, and usually returns without looking at any entry.
-func (h *heldCounts) takeOverdue(now time.Time) []*endpointCounts {
+func (h *unwrittenCounts) takeOverdue(now time.Time) []*endpointCounts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -106,7 +106,7 @@ func (h *heldCounts) takeOverdue(now time.Time) []*endpointCounts {
 
 // wrote notes a write and the successes in the window. If another goroutine has written
 // meanwhile and holds counts again, they stay.
-func (h *heldCounts) wrote(r admission.Record, window circuit.Counts, now time.Time) {
+func (h *unwrittenCounts) wrote(r admission.Record, window circuit.Counts, now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 
@@ -126,30 +126,31 @@ func (h *heldCounts) wrote(r admission.Record, window circuit.Counts, now time.T
 }
 
 // holdsBack holds the outcomes back and returns true, if the endpoint is busy and the outcomes
-// do not change the circuit.
+// do not change the circuit, whatever its window has: successes of a closed circuit that neither counts
+// failures nor sheds.
 func (g *Gate) holdsBack(a admission.Admission, o admission.Outcomes, now time.Time) bool {
 	before := a.Next.Record
 	unchanged := before.After(a, o, circuit.Counts{}, now) == before
-	return unchanged && g.held.hold(before.Endpoint, o.Counts, now)
+	return unchanged && g.unwritten.hold(before.Endpoint, o.Counts, now)
 }
 
 // count writes the counts together with the held counts of the endpoint, and returns the
 // window. So when a failure is judged, the window contains the successes before it. If the
 // write fails, the held counts are lost.
 func (g *Gate) count(ctx context.Context, r admission.Record, add *stats.Counts, now time.Time) (circuit.Counts, error) {
-	g.held.moveTo(add, r.Endpoint)
+	g.unwritten.moveTo(add, r.Endpoint)
 	window, err := g.Store.Count(ctx, r.Tenant, r.Endpoint, add, now)
 	if err != nil {
 		return circuit.Counts{}, fmt.Errorf("count attempts of %s: %w", r.Endpoint, err)
 	}
-	g.held.wrote(r, window, now)
+	g.unwritten.wrote(r, window, now)
 	return window, nil
 }
 
 // writeEarlier writes the endpoint's held counts of an earlier hour into that hour, so that the
 // next count finds them in the window.
 func (g *Gate) writeEarlier(ctx context.Context, id hook.EndpointID, now time.Time) error {
-	if held := g.held.takeEarlier(id, now); held != nil && held.OK > 0 {
+	if held := g.unwritten.takeEarlier(id, now); held != nil && held.OK > 0 {
 		return g.countOverdue(ctx, held)
 	}
 	return nil
@@ -158,7 +159,7 @@ func (g *Gate) writeEarlier(ctx context.Context, id hook.EndpointID, now time.Ti
 // writeOverdue writes the overdue counts of all endpoints.
 func (g *Gate) writeOverdue(ctx context.Context, now time.Time) error {
 	var errs []error
-	for _, held := range g.held.takeOverdue(now) {
+	for _, held := range g.unwritten.takeOverdue(now) {
 		errs = append(errs, g.countOverdue(ctx, held))
 	}
 	return errors.Join(errs...)

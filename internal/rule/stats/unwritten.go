@@ -12,9 +12,9 @@ const HoldFor = 10 * time.Second
 // is written at once.
 const heldShare = 100
 
-// Held holds the successes of one endpoint that one process has not written yet. The
+// Unwritten holds the successes of one endpoint that one process has not written yet. The
 // zero value holds nothing.
-type Held struct {
+type Unwritten struct {
 	Counts
 
 	At        time.Time // of the last held success
@@ -25,7 +25,7 @@ type Held struct {
 // Hold adds the counts, or returns false and changes nothing if they must be written now: for a
 // failure, a death or any other result than a success, for a quiet endpoint, HoldFor after the
 // last write, when as many successes are held as allowed, and in another hour.
-func (h *Held) Hold(add *Counts, now time.Time) bool {
+func (h *Unwritten) Hold(add *Counts, now time.Time) bool {
 	success := add.OK > 0 && add.Failed == 0 && add.OK == add.Delivered && add.Dead == 0
 	if !success || h.Overdue(now) || !h.SameHour(now) || (h.OK+add.OK)*heldShare > h.Window {
 		return false
@@ -37,10 +37,10 @@ func (h *Held) Hold(add *Counts, now time.Time) bool {
 
 // Overdue reports whether the last write was HoldFor ago or earlier. The window is then unknown,
 // so an overdue value without counts is useless.
-func (h *Held) Overdue(now time.Time) bool { return now.Sub(h.WrittenAt) >= HoldFor }
+func (h *Unwritten) Overdue(now time.Time) bool { return now.Sub(h.WrittenAt) >= HoldFor }
 
 // SameHour reports whether now is in the clock hour of the last write. Each hour has
 // counts of its own.
-func (h *Held) SameHour(now time.Time) bool {
+func (h *Unwritten) SameHour(now time.Time) bool {
 	return h.WrittenAt.Truncate(time.Hour).Equal(now.Truncate(time.Hour))
 }

@@ -1,0 +1,23 @@
+package admission_test
+
+import (
+	"testing"
+	"time"
+
+	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/circuit"
+)
+
+// The probes of a new outage begin with the oldest delivery, whichever one the last probe of the outage
+// before had.
+func TestRecord_Trip_ForgetsTheLastProbe(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, time.May, 4, 12, 0, 0, 0, time.UTC)
+	r := admission.NewRecord("acme", "ep_1")
+	r.ProbeType, r.ProbedFrom = "order.paid", now.Add(-time.Hour)
+	if r = r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now); r.ProbeType != "" || !r.ProbedFrom.IsZero() {
+		t.Errorf("Trip() keeps the probe of %q from %s", r.ProbeType, r.ProbedFrom)
+	}
+}
