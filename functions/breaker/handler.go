@@ -116,5 +116,5 @@ func (h *handler) work(ctx context.Context, task hook.CircuitMessage) error {
 	if task.Review != nil {
 		return h.breaker.ReviewPage(ctx, *task.Review)
 	}
-	return h.breaker.Reconcile(ctx, task.Check)
+	return h.breaker.Reconcile(ctx, task.CircuitCheck)
 }

@@ -2,7 +2,6 @@ package hook
 
 import (
 	"cmp"
-	"encoding/json"
 	"time"
 )
 
@@ -71,36 +70,49 @@ func validateLimits(e Endpoint) []FieldError {
 // the release wave that is due, from 1; 0 for all other checks. Hops is the number of earlier
 // checks of the same chain since the last progress (see MaxHops).
 type CircuitCheck struct {
-	Tenant   TenantID   `json:"tenant"`
-	Endpoint EndpointID `json:"endpoint"`
+	Tenant   TenantID   `json:"tenant,omitempty"`
+	Endpoint EndpointID `json:"endpoint,omitempty"`
 	Wave     int        `json:"wave,omitempty"`
 	Hops     int        `json:"hops,omitempty"`
 }
 
-// Encode returns the check as a message body.
-func (c CircuitCheck) Encode() (string, error) { return encode(c, "circuit check") }
-
-// DecodeCircuitCheck is the inverse of Encode. Any other text gives CodeInvalid.
-func DecodeCircuitCheck(body string) (CircuitCheck, error) {
-	var c CircuitCheck
-	if err := json.Unmarshal([]byte(body), &c); err != nil {
-		return CircuitCheck{}, &Error{Code: CodeInvalid, Message: "invalid circuit check", Err: err}
-	}
-	if err := c.validate(); err != nil {
-		return CircuitCheck{}, err
-	}
-	return c, nil
+func (c CircuitCheck) check(wrong *Fields) {
+	_, noTenant := ParseTenantID(string(c.Tenant))
+	_, noEndpoint := ParseEndpointID(string(c.Endpoint))
+	wrong.Refuse(noTenant != nil, "tenant", "is required")
+	wrong.Refuse(noEndpoint != nil, "endpoint", "is required")
+	wrong.Refuse(c.Wave < 0, "wave", "is negative")
+	wrong.Refuse(c.Hops < 0, "hops", "is negative")
 }
 
-func (c CircuitCheck) validate() error {
-	if _, err := ParseTenantID(string(c.Tenant)); err != nil {
-		return &Error{Code: CodeInvalid, Message: "invalid circuit check: tenant is required", Err: err}
-	}
-	if _, err := ParseEndpointID(string(c.Endpoint)); err != nil {
-		return &Error{Code: CodeInvalid, Message: "invalid circuit check: endpoint is required", Err: err}
-	}
-	if c.Wave < 0 || c.Hops < 0 {
-		return &Error{Code: CodeInvalid, Message: "invalid circuit check: wave or hops is negative"}
-	}
-	return nil
+// ReviewPage is the message that makes the breaker review some endpoints. A review of all
+// active endpoints is split into pages.
+type ReviewPage struct {
+	At        time.Time      `json:"at"` // time of the review: every page, however often it is received, is judged as of this time
+	Endpoints []CircuitCheck `json:"endpoints"`
+}
+
+// CircuitMessage is a message of the circuits queue: a check of one endpoint, or a page
+// of a review.
+type CircuitMessage struct {
+	CircuitCheck
+
+	Review *ReviewPage `json:"review,omitempty"` // nil: CircuitCheck
+}
+
+// Encode returns the message as a body.
+func (m CircuitMessage) Encode() (string, error) { return EncodeMessage(m, "circuit check") }
+
+// DecodeCircuitMessage is the inverse of Encode. Any other text gives CodeInvalid.
+func DecodeCircuitMessage(body string) (CircuitMessage, error) {
+	return DecodeMessage(body, "circuit check", func(m *CircuitMessage, wrong *Fields) {
+		if m.Review == nil {
+			m.check(wrong)
+			return
+		}
+		wrong.Refuse(m.Review.At.IsZero(), "review.at", "is required")
+		for _, c := range m.Review.Endpoints {
+			c.check(wrong)
+		}
+	})
 }

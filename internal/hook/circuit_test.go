@@ -54,26 +54,3 @@ func TestValidateEndpoint_Limits(t *testing.T) {
 		})
 	}
 }
-
-func FuzzDecodeCircuitCheck(f *testing.F) {
-	body, err := hook.CircuitCheck{Tenant: "acme", Endpoint: someEndpoint, Wave: 3, Hops: 12}.Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(body)
-	f.Add(`{"tenant":"acme","endpoint":"ep_"}`)
-	f.Add(`{"tick":true}`)
-	f.Fuzz(func(t *testing.T, body string) {
-		check, err := hook.DecodeCircuitCheck(body)
-		if err != nil {
-			return
-		}
-		again, err := check.Encode()
-		if err != nil {
-			t.Fatalf("Encode(%v) = %v", check, err)
-		}
-		if back, err := hook.DecodeCircuitCheck(again); err != nil || back != check {
-			t.Errorf("DecodeCircuitCheck(%s) = %v, %v; want %v", again, back, err, check)
-		}
-	})
-}

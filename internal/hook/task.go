@@ -1,8 +1,6 @@
 package hook
 
 import (
-	"encoding/json"
-	"fmt"
 	"hash/fnv"
 	"strconv"
 	"time"
@@ -126,36 +124,24 @@ func (t Task) Test() bool {
 const MaxHops = 1000
 
 // Encode returns the task as a message body.
-func (t Task) Encode() (string, error) { return encode(t, "task") }
-
-// encode returns the JSON of a message.
-func encode(message any, kind string) (string, error) {
-	b, err := json.Marshal(message)
-	if err != nil {
-		return "", fmt.Errorf("encode %s: %w", kind, err)
-	}
-	return string(b), nil
-}
+func (t Task) Encode() (string, error) { return EncodeMessage(t, "task") }
 
 // DecodeTask is the inverse of Encode. It also accepts a dead letter, and returns its
 // DeadLetter.Task. Any other text gives CodeInvalid.
 func DecodeTask(body string) (Task, error) {
-	var t Task
-	if err := json.Unmarshal([]byte(body), &t); err != nil {
-		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task", Err: err}
-	}
-	if t.Nonce == "" {
-		if deadLetter, err := DecodeDeadLetter(body); err == nil {
-			t = deadLetter.Task()
+	return DecodeMessage(body, "task", func(t *Task, wrong *Fields) {
+		if t.Nonce == "" {
+			if deadLetter, err := DecodeDeadLetter(body); err == nil {
+				*t = deadLetter.Task()
+			}
 		}
-	}
-	if t.Delivery.Generation == 0 || t.Delivery.Generation > MaxGeneration || t.Attempt < 1 || t.Attempt > MaxRequests || t.Nonce == "" || t.ReplayRequest.JobIndex < 0 || t.Parks < 0 || t.Hops < 0 {
-		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task: delivery, attempt, nonce, job index, hops or parks is missing or out of range"}
-	}
-	if _, err := ParseTenantID(string(t.Tenant)); err != nil {
-		return Task{}, &Error{Code: CodeInvalid, Message: "invalid task", Err: err}
-	}
-	return t, nil
+		_, noTenant := ParseTenantID(string(t.Tenant))
+		wrong.Refuse(noTenant != nil, "tenant", TenantRule)
+		wrong.Refuse(t.Delivery.Generation < 1 || t.Delivery.Generation > MaxGeneration, "delivery", "is missing or out of range")
+		wrong.Refuse(t.Attempt < 1 || t.Attempt > MaxRequests, "attempt", "is missing or out of range")
+		wrong.Refuse(t.Nonce == "", "nonce", "is missing")
+		wrong.Refuse(min(t.ReplayRequest.JobIndex, t.Parks, t.Hops) < 0, "replay", "slot, parks or hops is negative")
+	})
 }
 
 // DeadLetter is the message in the dead-letters queue for a dead delivery.
@@ -194,16 +180,12 @@ func DeadLetterOf(d Delivery) DeadLetter {
 }
 
 // Encode returns the dead letter as a message body.
-func (l DeadLetter) Encode() (string, error) { return encode(l, "dead letter") }
+func (l DeadLetter) Encode() (string, error) { return EncodeMessage(l, "dead letter") }
 
 // DecodeDeadLetter is the inverse of Encode. Any other text gives CodeInvalid.
 func DecodeDeadLetter(body string) (DeadLetter, error) {
-	var l DeadLetter
-	if err := json.Unmarshal([]byte(body), &l); err != nil {
-		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "invalid dead letter", Err: err}
-	}
-	if l.Delivery.Generation == 0 || l.DiedAt.IsZero() {
-		return DeadLetter{}, &Error{Code: CodeInvalid, Message: "invalid dead letter: delivery and died_at are required"}
-	}
-	return l, nil
+	return DecodeMessage(body, "dead letter", func(l *DeadLetter, wrong *Fields) {
+		wrong.Refuse(l.Delivery.Generation == 0, "delivery", "is required")
+		wrong.Refuse(l.DiedAt.IsZero(), "died_at", "is required")
+	})
 }

@@ -129,7 +129,7 @@ func TestCircuit_byHand(t *testing.T) {
 		}
 	}
 	b.now = b.now.Add(30 * time.Second)
-	if asked := b.asked.Receive(10); len(asked) != 3 || asked[2].Check != (hook.CircuitCheck{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
+	if asked := b.asked.Receive(10); len(asked) != 3 || asked[2].CircuitCheck != (hook.CircuitCheck{Tenant: "acme", Endpoint: hook.EndpointID(id)}) {
 		t.Errorf("asked %v; want one check for each reset, and one for the probe", asked)
 	}
 	b.create(t, `{"url":"https://example.com/","uid":"erp","max_in_flight":2}`)
@@ -158,7 +158,7 @@ func TestCircuit_probe(t *testing.T) {
 			t.Errorf("POST circuit/probe = %d %s; want 200 and %s", w.Code, w.Body, want)
 		}
 	}
-	if asked := b.asked.Receive(10); len(asked) == 0 || asked[0].Check.Endpoint != id {
+	if asked := b.asked.Receive(10); len(asked) == 0 || asked[0].CircuitCheck.Endpoint != id {
 		t.Errorf("asked %v; want a check", asked)
 	}
 }

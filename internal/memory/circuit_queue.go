@@ -42,7 +42,7 @@ func NewCircuitQueue(now func() time.Time) *CircuitQueue {
 
 // Enqueue limits the delay to 0 to 15 minutes, and rounds it up to whole seconds.
 func (q *CircuitQueue) Enqueue(_ context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	q.checks.put(string(check.Endpoint), hook.CircuitMessage{Check: check}, q.now().Add(queueDelay(delay)))
+	q.checks.put(string(check.Endpoint), hook.CircuitMessage{CircuitCheck: check}, q.now().Add(queueDelay(delay)))
 	return nil
 }
 

@@ -21,11 +21,11 @@ func TestCircuitQueue(t *testing.T) {
 		return porttest.CircuitQueueBench{Queue: q, Clock: clock, Receive: func(context.Context) ([]porttest.Message, error) {
 			var taken []porttest.Message
 			for _, m := range q.Receive(10) {
-				text, err := m.Check.Encode()
+				text, err := m.CircuitMessage.Encode()
 				if err != nil {
 					return nil, err
 				}
-				taken = append(taken, porttest.Message{Body: text, Group: string(m.Check.Endpoint)})
+				taken = append(taken, porttest.Message{Body: text, Group: string(m.CircuitCheck.Endpoint)})
 				q.Delete(m.ID)
 			}
 			return taken, nil
@@ -48,7 +48,7 @@ func TestCircuitQueue_CutsTheDelayAndRedeliversUndeletedChecks(t *testing.T) {
 	clock.Pass(t.Context(), 15*time.Minute)
 	for count := 1; count <= 2; count++ {
 		got := q.Receive(10)
-		if len(got) != 1 || got[0].Check != check || got[0].ReceiveCount != count {
+		if len(got) != 1 || got[0].CircuitCheck != check || got[0].ReceiveCount != count {
 			t.Fatalf("Receive() = %v; want the check, received %d times", got, count)
 		}
 		if hidden := q.Receive(10); len(hidden) > 0 {

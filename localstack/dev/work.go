@@ -138,7 +138,7 @@ func (p *process) check(ctx context.Context, received []memory.CircuitMessage) {
 }
 
 func (p *process) reconcile(ctx context.Context, m memory.CircuitMessage) {
-	work := func() error { return p.breaker.Reconcile(ctx, m.Check) }
+	work := func() error { return p.breaker.Reconcile(ctx, m.CircuitCheck) }
 	if m.Review != nil {
 		work = func() error { return p.breaker.ReviewPage(ctx, *m.Review) }
 	}

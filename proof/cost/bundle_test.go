@@ -379,11 +379,11 @@ func (w *bundle) deliver(name queue, batch []message) {
 
 func (w *bundle) attend(batch []message) {
 	for _, m := range batch {
-		look, err := hook.DecodeCircuitCheck(m.body)
+		look, err := hook.DecodeCircuitMessage(m.body)
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if err := w.breaker.Reconcile(w.t.Context(), look); err != nil {
+		if err := w.breaker.Reconcile(w.t.Context(), look.CircuitCheck); err != nil {
 			w.t.Fatalf("Reconcile(%+v) = %v", look, err)
 		}
 	}

@@ -52,8 +52,8 @@ func messages(t *testing.T) map[string]string {
 	d, _ := recorded(0, hook.StateDead, hook.ClassUnavailable)
 	add("letter")(hook.DeadLetterOf(d).Encode())
 	check := hook.CircuitCheck{Tenant: tenant, Endpoint: first, Wave: 3, Hops: 2}
-	add("circuit check")(check.Encode())
-	add("circuit page of a review")(hook.ReviewPage{At: at(102), Endpoints: []hook.CircuitCheck{check, {Tenant: "globex", Endpoint: second}}}.Encode())
+	add("circuit check")(hook.CircuitMessage{CircuitCheck: check}.Encode())
+	add("circuit page of a review")(hook.CircuitMessage{Review: &hook.ReviewPage{At: at(102), Endpoints: []hook.CircuitCheck{check, {Tenant: "globex", Endpoint: second}}}}.Encode())
 	add("job replay")(replay.Message{Tenant: tenant, Job: job, Nonce: "next", Until: at(103), Hops: 4}.Encode())
 	add("job erasure")(replay.Message{Tenant: tenant, Erasure: "era_0000000000000001", Nonce: "next"}.Encode())
 	principal, err := json.Marshal(apigateway.Authorizer(hook.Principal{

@@ -185,7 +185,7 @@ func (l *lab) receiveChecks(ctx context.Context) func() {
 		var all sync.WaitGroup
 		for _, m := range batch {
 			all.Go(func() {
-				if l.breaker.Reconcile(ctx, m.Check) == nil {
+				if l.breaker.Reconcile(ctx, m.CircuitCheck) == nil {
 					l.circuits.Delete(m.ID)
 				} else {
 					l.circuits.ChangeVisibility(m.ID, retry.Redelivery(m.ReceiveCount, rand.Float64()))

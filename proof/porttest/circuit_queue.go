@@ -77,7 +77,7 @@ func (b CircuitQueueBench) enqueue(t *testing.T, wave int, delay time.Duration) 
 	if err := b.Queue.Enqueue(t.Context(), check, delay); err != nil {
 		t.Fatalf("Enqueue(%+v, %s) = %v; want nil", check, delay, err)
 	}
-	text, err := check.Encode()
+	text, err := hook.CircuitMessage{CircuitCheck: check}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

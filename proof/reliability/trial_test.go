@@ -185,7 +185,7 @@ func (w *trial) runUntil(t *testing.T, rng *rand.Rand, every, span, end time.Dur
 		}
 		w.deliver(t)
 		for _, m := range w.circuits.Receive(10) {
-			if err := w.breaker.Reconcile(t.Context(), m.Check); err != nil {
+			if err := w.breaker.Reconcile(t.Context(), m.CircuitCheck); err != nil {
 				t.Fatal(err)
 			}
 			w.circuits.Delete(m.ID)

@@ -100,12 +100,12 @@ func (w *simulation) body(text string) string {
 
 // sentCheck returns the circuit check as its message says.
 func (w *simulation) sentCheck(c hook.CircuitCheck) (hook.CircuitCheck, error) {
-	body, err := c.Encode()
+	body, err := hook.CircuitMessage{CircuitCheck: c}.Encode()
 	if err != nil {
 		return c, err
 	}
 	task, err := hook.DecodeCircuitMessage(w.body(body))
-	return task.Check, err
+	return task.CircuitCheck, err
 }
 
 // sentJob returns the message of a job as its body says.

@@ -202,13 +202,13 @@ func (w *simulation) look() {
 	w.attention.Visibility, _ = w.hidden()
 	for _, m := range w.attention.Receive(1) {
 		r := w.received("look", m.ID, m.ReceiveCount)
-		hops := w.hops[string(m.Check.Endpoint)]
+		hops := w.hops[string(m.CircuitCheck.Endpoint)]
 		if w.ends(hops, func() { w.attention.Reject(m.ID) }) {
 			continue
 		}
 		w.spawn("look", workTimeout, nil, func(p *process) {
-			p.hops, p.check = hops+1, m.Check
-			check, err := w.sentCheck(m.Check)
+			p.hops, p.check = hops+1, m.CircuitCheck
+			check, err := w.sentCheck(m.CircuitCheck)
 			if err == nil {
 				err = p.wiring().Breaker().Reconcile(p.context(), check)
 			}

@@ -224,8 +224,8 @@ func mutations() []mutation {
 			old: "case d.Unreadable():", bug: "case d.Unreadable() && now.IsZero():",
 		},
 		{
-			name: "a task with a field of a later build is invalid", file: "internal/hook/task.go", by: []check{checkLeak, checkLost, checkLate},
-			old: "json.Unmarshal([]byte(body), &t)", bug: "json.Unmarshal([]byte(body), &struct {\n\t\t*Task\n\t\tLater string `json:\"later_build\"`\n\t}{Task: &t})",
+			name: "a message with a field of a later build is invalid", file: "internal/hook/message.go", by: []check{checkLeak, checkLost, checkLate},
+			old: "\tif err == nil {\n\t\tcheck(", bug: "\tif err == nil {\n\t\terr = json.Unmarshal([]byte(body), &struct {\n\t\t\tLater string `json:\"later_build\"`\n\t\t}{})\n\t\tcheck(",
 		},
 		{
 			name: "results of an earlier generation count", file: "internal/rule/circuit/circuit.go", by: []check{checkResult},

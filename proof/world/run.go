@@ -113,7 +113,7 @@ func (w *World) checkCircuit(m memory.CircuitMessage) error {
 	if m.Review != nil {
 		return w.Breaker().ReviewPage(w.as(Breaker), *m.Review)
 	}
-	return w.Breaker().Reconcile(w.as(Breaker), m.Check)
+	return w.Breaker().Reconcile(w.as(Breaker), m.CircuitCheck)
 }
 
 // Now runs everything that is due now.

@@ -25,11 +25,11 @@ func NewCircuitQueue(cfg aws.Config, url string) *CircuitQueue {
 
 // Enqueue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (c *CircuitQueue) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	return c.mailbox.send(ctx, "enqueue circuit check of "+string(check.Endpoint), check.Encode, string(check.Endpoint), delay)
+	return c.mailbox.send(ctx, "enqueue circuit check of "+string(check.Endpoint), hook.CircuitMessage{CircuitCheck: check}.Encode, string(check.Endpoint), delay)
 }
 
 // EnqueueReview sends all pages in one message group, so that circuit checks do not
 // wait behind the pages of a large review.
 func (c *CircuitQueue) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
-	return c.mailbox.send(ctx, fmt.Sprintf("enqueue review of %d endpoints", len(page.Endpoints)), page.Encode, "review", 0)
+	return c.mailbox.send(ctx, fmt.Sprintf("enqueue review of %d endpoints", len(page.Endpoints)), hook.CircuitMessage{Review: &page}.Encode, "review", 0)
 }

@@ -48,7 +48,7 @@ func TestCircuitQueue_Enqueue_SendsTheCheckWithTheDelay(t *testing.T) {
 			if err := newCircuitQueue(t, fake).Enqueue(t.Context(), check, tt.delay); err != nil {
 				t.Fatalf("Enqueue(%+v, %s) = %v; want nil", check, tt.delay, err)
 			}
-			body, err := check.Encode()
+			body, err := hook.CircuitMessage{CircuitCheck: check}.Encode()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -63,7 +63,7 @@ func TestReconcile_CountsChecksSentOnTooOften(t *testing.T) {
 			_ = w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Hops: tt.hops}) // an error for refused tasks
 			w.Clock.Pass(time.Minute)
 			sent := w.CircuitQueue.Receive(10)
-			if len(sent) != 1 || sent[0].Check.Hops != tt.next {
+			if len(sent) != 1 || sent[0].Hops != tt.next {
 				t.Errorf("next checks %+v; want one with %d hops", sent, tt.next)
 			}
 			counted := strings.Contains(w.Log.String(), `"messages_circling":1`) && len(w.lines("circuit_check.circling")) == 1
@@ -90,8 +90,8 @@ func TestReconcile_StaysBelowTheBoundWhileAnEndpointIsDown(t *testing.T) {
 	for range 3 * 24 * 4 {
 		w.Clock.Pass(hook.MaxQueueDelay)
 		for _, m := range w.CircuitQueue.Receive(10) {
-			most = max(most, m.Check.Hops)
-			if err := w.Breaker().Reconcile(w.Context(), m.Check); err != nil {
+			most = max(most, m.CircuitCheck.Hops)
+			if err := w.Breaker().Reconcile(w.Context(), m.CircuitCheck); err != nil {
 				t.Fatal(err)
 			}
 			w.CircuitQueue.Delete(m.ID)

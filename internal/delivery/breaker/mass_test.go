@@ -44,7 +44,7 @@ func TestTick_ProbesEveryEndpointOfAMassOutage(t *testing.T) {
 		}
 		for received := w.CircuitQueue.Receive(10); len(received) > 0; received = w.CircuitQueue.Receive(10) {
 			for _, m := range received {
-				if err := w.Breaker().Reconcile(w.Context(), m.Check); err != nil {
+				if err := w.Breaker().Reconcile(w.Context(), m.CircuitCheck); err != nil {
 					t.Fatalf("Reconcile() = %v; want nil", err)
 				}
 				w.CircuitQueue.Delete(m.ID)
@@ -86,7 +86,7 @@ func TestTick_EnqueuesChecksBeyondItsOwnEndpoints(t *testing.T) {
 		}
 		for _, m := range received {
 			for range 2 {
-				if err := w.Breaker().Reconcile(w.Context(), m.Check); err != nil {
+				if err := w.Breaker().Reconcile(w.Context(), m.CircuitCheck); err != nil {
 					t.Fatalf("Reconcile() = %v; want nil", err)
 				}
 			}

@@ -1,8 +1,6 @@
 package replay
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -139,42 +137,21 @@ type Message struct {
 }
 
 // Encode returns the body of the message.
-func (m Message) Encode() (string, error) {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return "", fmt.Errorf("encode message of job %s: %w", m.Job, err)
-	}
-	return string(b), nil
-}
+func (m Message) Encode() (string, error) { return hook.EncodeMessage(m, "job message") }
 
 // DecodeMessage is the inverse of Encode.
 func DecodeMessage(body string) (Message, error) {
-	var m Message
-	err := json.Unmarshal([]byte(body), &m)
-	if err == nil {
-		_, err = hook.ParseTenantID(string(m.Tenant))
-	}
-	switch {
-	case err != nil:
-	case m.Hops < 0:
-		err = errNegativeHops
-	case m.Erasure == "":
-		_, err = hook.ParseJobID(string(m.Job))
-	case m.Job != "":
-		err = errTwoJobs
-	default:
-		_, err = hook.ParseErasureID(string(m.Erasure))
-	}
-	if err != nil {
-		return Message{}, &hook.Error{Code: hook.CodeInvalid, Message: "invalid job message", Err: err}
-	}
-	return m, nil
+	return hook.DecodeMessage(body, "job message", func(m *Message, wrong *hook.Fields) {
+		_, noTenant := hook.ParseTenantID(string(m.Tenant))
+		_, noJob := hook.ParseJobID(string(m.Job))
+		_, noErasure := hook.ParseErasureID(string(m.Erasure))
+		wrong.Refuse(noTenant != nil, "tenant", hook.TenantRule)
+		wrong.Refuse(m.Hops < 0, "hops", "is negative")
+		wrong.Refuse(noJob != nil && m.Erasure == "", "job", "is required without an erasure")
+		wrong.Refuse(noErasure != nil && m.Erasure != "", "erasure", "is no id")
+		wrong.Refuse(m.Job != "" && m.Erasure != "", "erasure", "does not go with a job")
+	})
 }
-
-var (
-	errTwoJobs      = errors.New("a replay and an erasure")
-	errNegativeHops = errors.New("hops is negative")
-)
 
 // ErrOpenJobs returns the error of Jobs.SaveJob for a tenant with MaxOpenJobs open jobs.
 func ErrOpenJobs() error {
