@@ -126,7 +126,7 @@ func setup(t *testing.T) *bundle {
 	b.endpoint = receiver.URL
 	sender := func(agent string) *send.Sender {
 		policy := egress.Policy{Loopback: true}
-		return &send.Sender{Client: egress.NewClient(policy), Policy: policy, UserAgent: agent, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: b.Clock.Now}
+		return send.New(egress.NewClient(policy), policy, agent, b.Clock.Now)
 	}
 	function := remote.Handler{Sender: sender("")}
 	// Loopback stands for the private network.

@@ -142,7 +142,7 @@ func sender(written *bytes.Buffer) *send.Sender {
 		}
 		return answer, nil
 	})}
-	return &send.Sender{Client: client, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: now}
+	return send.New(client, egress.Policy{}, "", now)
 }
 
 // messages reads the bodies as the functions do.

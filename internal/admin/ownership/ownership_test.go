@@ -29,7 +29,7 @@ var epoch = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 // process.
 func setup(now func() time.Time) *ownership.Prover {
 	policy := egress.Policy{Loopback: true}
-	sender := &send.Sender{Client: egress.NewClient(policy), Policy: policy, Tokens: send.NewTokens(), Transports: send.NewTransports(), UserAgent: "Surehook/test", Now: time.Now}
+	sender := send.New(egress.NewClient(policy), policy, "Surehook/test", time.Now)
 	senders := memory.Senders{"us-east-1": remote.Handler{Sender: sender}}
 	return &ownership.Prover{
 		Limits: memory.NewStore(), Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders, Now: time.Now}, Now: now,

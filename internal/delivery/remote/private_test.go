@@ -48,7 +48,7 @@ func handlerIn(t *testing.T, n *network) remote.Handler {
 		t.Fatal(err)
 	}
 	return remote.NewPrivate(list, egress.Policy{}, func(p egress.Policy) *send.Sender {
-		return &send.Sender{Client: &http.Client{Transport: n}, Policy: p, Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: time.Now}
+		return send.New(&http.Client{Transport: n}, p, "", time.Now)
 	})
 }
 

@@ -61,7 +61,7 @@ func here(t *testing.T, policy egress.Policy, servers ...*httptest.Server) *send
 
 	client := egress.NewClientWith(policy, egress.Options{RootCAs: roots(servers...)})
 	t.Cleanup(client.CloseIdleConnections)
-	return &send.Sender{Client: client, Policy: policy, UserAgent: "Surehook/1.2.3", Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: func() time.Time { return at }}
+	return send.New(client, policy, "Surehook/1.2.3", func() time.Time { return at })
 }
 
 // elsewhere runs messages in a handler that has no key and no user agent.

@@ -23,7 +23,7 @@ func (s *Sender) postAndFollow(ctx context.Context, p *Prepared) (outcome hook.O
 	via := shared
 	if p.TLS != (TLS{}) {
 		var err error
-		if via, err = s.Transports.of(shared, p.TLS); err != nil {
+		if via, err = s.secured(p.TLS); err != nil {
 			return hook.Outcome{Class: hook.ClassTLS, URL: p.URL, Error: "The TLS settings of the endpoint cannot be used."}, whole
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"net/http"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
+	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/shape"
@@ -53,16 +56,22 @@ type Prepared struct {
 	Private hook.TenantID `json:"private,omitempty"`
 }
 
-// Sender makes attempts. A Sender is safe for concurrent use.
+// Sender makes attempts. A Sender is safe for concurrent use. One that only prepares needs no New.
 type Sender struct {
 	Client *http.Client  // from egress.NewClient; Post uses only its transport, and follows redirects itself
 	Policy egress.Policy // the policy of Client
-	Tokens *Tokens       // for the requests with a Grant
 
-	Transports *Transports // for the requests with TLS
-	UserAgent  string      // "Surehook/<version>"; Prepare only
-	OneOrigin  bool        // of all requests that it prepares: only the receiver at the URL has been asked
-	Now        func() time.Time
+	UserAgent string // "Surehook/<version>"; Prepare only
+	OneOrigin bool   // of all requests that it prepares: only the receiver at the URL has been asked
+	Now       func() time.Time
+
+	// The access tokens of the process, for the requests with a Grant. A token is used until shortly
+	// before its end, or until the endpoint refuses it.
+	tokens  *cache.Cache[Grant, accessToken]
+	flights *singleflight.Group // requests for tokens, by Grant.key
+	// One transport for each TLS, so that attempts reuse connections. Two different TLS never share a
+	// connection.
+	transports *cache.Cache[TLS, *http.Transport]
 }
 
 // Transit is the longest time of a request to another origin and back, beyond the attempt
@@ -72,7 +81,10 @@ const Transit = 5 * time.Second
 // New returns a Sender that makes requests with the client of the policy. Without a user agent it
 // can only post what another Sender prepared.
 func New(client *http.Client, policy egress.Policy, userAgent string, now func() time.Time) *Sender {
-	return &Sender{Client: client, Policy: policy, Tokens: NewTokens(), Transports: NewTransports(), UserAgent: userAgent, Now: now}
+	return &Sender{
+		Client: client, Policy: policy, UserAgent: userAgent, Now: now, tokens: cache.New[Grant, accessToken](maxTokens, nil), flights: new(singleflight.Group),
+		transports: cache.New[TLS](maxTransports, func(t *http.Transport) { t.CloseIdleConnections() }),
+	}
 }
 
 // ErrNotSent means that no request of the attempt was made: the endpoint received

@@ -55,7 +55,7 @@ func sender(tb testing.TB, servers ...*httptest.Server) *send.Sender {
 	}
 	client := egress.NewClientWith(loopback, egress.Options{RootCAs: roots})
 	tb.Cleanup(client.CloseIdleConnections)
-	return &send.Sender{Client: client, Policy: loopback, UserAgent: "Surehook/1.2.3", Tokens: send.NewTokens(), Transports: send.NewTransports(), Now: func() time.Time { return at }}
+	return send.New(client, loopback, "Surehook/1.2.3", func() time.Time { return at })
 }
 
 func request(tb testing.TB, url string) send.Request {

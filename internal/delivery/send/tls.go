@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 
-	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/delivery/egress"
 )
 
@@ -32,24 +31,13 @@ type TLS struct {
 // Bytes returns the size of the settings.
 func (t TLS) Bytes() int { return len(t.CA) + len(t.Certificate) + len(t.Key) }
 
-// Transports keeps one transport for each TLS, so that attempts reuse connections. Two different
-// TLS never share a connection. Transports is safe for concurrent use.
-type Transports struct {
-	kept *cache.Cache[TLS, *http.Transport]
-}
-
-// NewTransports returns empty Transports.
-func NewTransports() *Transports {
-	return &Transports{kept: cache.New[TLS](maxTransports, func(t *http.Transport) { t.CloseIdleConnections() })}
-}
-
-// of returns the transport for the settings: like base, with its guard of every dial, but with
-// the trust of the settings.
-func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper, error) {
-	if kept, ok := t.kept.Get(settings); ok {
+// secured returns the transport for the settings: like the client's, with its guard of every dial, but
+// with the trust of the settings.
+func (s *Sender) secured(settings TLS) (http.RoundTripper, error) {
+	if kept, ok := s.transports.Get(settings); ok {
 		return kept, nil
 	}
-	plain, ok := base.(*http.Transport)
+	plain, ok := s.Client.Transport.(*http.Transport)
 	if !ok {
 		return nil, errTransport
 	}
@@ -72,5 +60,5 @@ func (t *Transports) of(base http.RoundTripper, settings TLS) (http.RoundTripper
 		}
 		c.GetClientCertificate = egress.Present(pair)
 	})
-	return t.kept.GetOrAdd(settings, secured, bytesOfTransport+3*settings.Bytes()), nil
+	return s.transports.GetOrAdd(settings, secured, bytesOfTransport+3*settings.Bytes()), nil
 }

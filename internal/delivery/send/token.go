@@ -16,9 +16,7 @@ import (
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
-	"golang.org/x/sync/singleflight"
 
-	"surehook.example/surehook/internal/cache"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -39,21 +37,9 @@ type Grant struct {
 	Secret string          `json:"secret"` // of the client
 }
 
-// Tokens keeps the access tokens of a process. A token is used until shortly before its end, or
-// until the endpoint refuses it. Tokens is safe for concurrent use.
-type Tokens struct {
-	kept    *cache.Cache[Grant, accessToken]
-	flights singleflight.Group
-}
-
 type accessToken struct {
 	text string
 	ends time.Time
-}
-
-// NewTokens returns empty Tokens.
-func NewTokens() *Tokens {
-	return &Tokens{kept: cache.New[Grant, accessToken](maxTokens, nil)}
 }
 
 // fetched is the answer of a token endpoint.
@@ -82,7 +68,7 @@ func (s *Sender) postPrepared(ctx context.Context, p *Prepared) hook.Outcome {
 		outcome, _ := s.postAndFollow(ctx, p)
 		return outcome
 	}
-	kept, ok := s.Tokens.kept.Get(*p.Grant)
+	kept, ok := s.tokens.Get(*p.Grant)
 	if ok && s.Now().Before(kept.ends) {
 		outcome, whole := s.postAndFollow(ctx, p.with(kept))
 		if outcome.Status != http.StatusUnauthorized || !whole {
@@ -119,13 +105,13 @@ func (p Prepared) with(token accessToken) *Prepared {
 func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fetched {
 	grant := *p.Grant
 	for {
-		result := s.Tokens.flights.DoChan(grant.key(), func() (any, error) {
-			if kept, ok := s.Tokens.kept.Get(grant); ok && kept.text != old.text && s.Now().Before(kept.ends) {
+		result := s.flights.DoChan(grant.key(), func() (any, error) {
+			if kept, ok := s.tokens.Get(grant); ok && kept.text != old.text && s.Now().Before(kept.ends) {
 				return fetched{token: kept}, nil // another attempt was faster
 			}
 			f := s.fetch(ctx, grant, p.Header.Get("User-Agent"))
 			if f.problem == "" {
-				s.Tokens.kept.Add(grant, f.token, len(grant.key())+len(f.token.text))
+				s.tokens.Add(grant, f.token, len(grant.key())+len(f.token.text))
 			}
 			f.cut = f.problem != "" && ctx.Err() != nil
 			return f, nil

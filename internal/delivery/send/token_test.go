@@ -293,7 +293,7 @@ func TestSender_Send_asksAgainAfterTheEndOfAnotherAttempt(t *testing.T) {
 			}
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 		}
-		s := &send.Sender{Client: &http.Client{Transport: roundTrip(transport)}, Tokens: send.NewTokens(), Now: time.Now}
+		s := send.New(&http.Client{Transport: roundTrip(transport)}, egress.Policy{}, "", time.Now)
 		attempt := func(timeout time.Duration) hook.Class {
 			r := request(t, "https://receiver.example.com/")
 			r.Grant = &send.Grant{For: "ep_1", OAuth: hook.OAuth{TokenURL: "https://token.example.com/", ClientID: "c"}, Secret: clientSecret}
