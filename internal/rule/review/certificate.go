@@ -13,10 +13,10 @@ const day = 24 * time.Hour
 // the certificate's end, so a new certificate gets its own warnings.
 func (j *judgement) judgeCertificate() {
 	j.after.Certificate = ""
-	if !j.endpoint.TLS.Client {
+	if !j.Endpoint.TLS.Client {
 		return
 	}
-	end := j.endpoint.TLS.NotAfter.UTC()
+	end := j.Endpoint.TLS.NotAfter.UTC()
 	for _, days := range []int{7, 30} {
 		if end.Sub(j.now) <= time.Duration(days)*day {
 			j.after.Certificate = fmt.Sprintf("%s/%d", end.Format(time.RFC3339), days)
@@ -30,7 +30,7 @@ func (j *judgement) expiring() []hook.Notification {
 	if j.after.Certificate == "" || j.after.Certificate == j.before.Certificate {
 		return nil
 	}
-	verb, t := "ends", j.endpoint.TLS
+	verb, t := "ends", j.Endpoint.TLS
 	if !t.NotAfter.After(j.now) {
 		verb = "ended"
 	}

@@ -21,7 +21,7 @@ func (j *judgement) notifications() []hook.Notification {
 			j.deaths(), percent(DisableOver), RecentSince(j.now.UTC()).Format("15:04 UTC"))
 		// The disabling changes the version. So a repeated review gives the same key, and a later
 		// disabling another. A disabled endpoint is not reported as recovered.
-		return append(all, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.endpoint.Version, 10), reason))
+		return append(all, j.notification(hook.NotificationDisabled, strconv.FormatInt(j.Endpoint.Version, 10), reason))
 	}
 	if j.after.Warned > j.before.Warned {
 		level := strconv.Itoa(j.after.Warned)
@@ -39,19 +39,19 @@ func (j *judgement) notifications() []hook.Notification {
 func (j *judgement) notification(kind, occurrence, reason string) hook.Notification {
 	return hook.Notification{
 		Type:     kind,
-		Tenant:   j.endpoint.Tenant,
-		Endpoint: j.endpoint.ID,
+		Tenant:   j.Endpoint.Tenant,
+		Endpoint: j.Endpoint.ID,
 		At:       j.now,
 		Reason:   reason,
 		Figures:  j.figures(),
-		Key:      kind + "/" + string(j.endpoint.ID) + "/" + occurrence,
+		Key:      kind + "/" + string(j.Endpoint.ID) + "/" + occurrence,
 	}
 }
 
 // figures returns what the rules about speed and deaths knew and decided. All notifications of
 // one review have the same figures. timeout_ms is the timeout of the next attempt.
 func (j *judgement) figures() map[string]float64 {
-	timeout := j.endpoint.Timeout
+	timeout := j.Endpoint.Timeout
 	if j.after.Timeout > 0 {
 		timeout = j.after.Timeout
 	}
@@ -72,7 +72,7 @@ func (j *judgement) quarter() time.Time { return j.now.UTC().Truncate(Every) }
 
 // prospect says what happens if more deliveries die.
 func (j *judgement) prospect() string {
-	if !j.endpoint.AutoDisable {
+	if !j.Endpoint.AutoDisable {
 		return "auto_disable is off, so the endpoint stays active"
 	}
 	return fmt.Sprintf("a later review disables the endpoint above %s, if no delivery succeeds", percent(DisableOver))
@@ -98,7 +98,7 @@ func (j *judgement) recoveredReason() string {
 	if j.before.Slow && !j.after.Slow {
 		over = append(over, j.speed()+", not more than "+hook.FormatDuration(SlowOver))
 	}
-	if j.after.Warned < j.before.Warned && j.endpoint.Status == hook.StatusActive {
+	if j.after.Warned < j.before.Warned && j.Endpoint.Status == hook.StatusActive {
 		over = append(over, j.deaths()+", less than "+percent(WarnOver))
 	}
 	if len(over) == 0 {

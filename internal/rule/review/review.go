@@ -84,16 +84,7 @@ func Judge(f Facts, now time.Time) Verdict {
 		before.Warned, before.WarnedAt = WarnedNever, time.Time{}
 	}
 	day := Day(f.Hours, countedSince(f.Endpoint), now)
-	j := judgement{
-		endpoint: f.Endpoint,
-		before:   before,
-		after:    before,
-		recent:   Recent(f.Hours, now),
-		day:      day.Figures(),
-		backlog:  f.Backlog,
-		circuit:  f.Circuit.State,
-		now:      now,
-	}
+	j := judgement{Facts: f, before: before, after: before, recent: Recent(f.Hours, now), day: day.Figures(), now: now}
 	j.judgeSpeed()
 	j.judgeDeaths()
 	j.judgeCertificate()
@@ -138,12 +129,11 @@ func Timeout(p99, own time.Duration) time.Duration {
 
 // judgement is a review in progress.
 type judgement struct {
-	endpoint      hook.Endpoint
-	before, after Flags
+	Facts
+
+	before, after Flags // before: without a warning of an earlier status
 	recent        stats.Counts
 	day           stats.Figures
-	backlog       drain.Forecast
-	circuit       circuit.State
 	now           time.Time
 	disable       bool
 }
@@ -154,10 +144,10 @@ func (j *judgement) judgeSpeed() {
 		j.after.Slow, j.after.Fragile = p95 > SlowOver, p95 > FragileOver
 		j.after.Timeout = 0
 		if j.after.Slow {
-			j.after.Timeout = Timeout(j.recent.Latency.Percentile(99), j.endpoint.Timeout)
+			j.after.Timeout = Timeout(j.recent.Latency.Percentile(99), j.Endpoint.Timeout)
 		}
 	}
-	if j.after.Timeout >= j.endpoint.Timeout { // the owner lowered the endpoint's timeout
+	if j.after.Timeout >= j.Endpoint.Timeout { // the owner lowered the endpoint's timeout
 		j.after.Timeout = 0
 	}
 }
@@ -166,7 +156,7 @@ func (j *judgement) judgeSpeed() {
 // carry no warning: after the next activation, deaths and warnings start from zero.
 func (j *judgement) judgeDeaths() {
 	switch rate := j.day.DeadRate(); {
-	case j.endpoint.Status != hook.StatusActive:
+	case j.Endpoint.Status != hook.StatusActive:
 		j.warn(WarnedNever)
 	case j.day.Settled() < Enough:
 	case rate > DisableOver && j.mayDisable():
@@ -186,7 +176,7 @@ func (j *judgement) judgeDeaths() {
 // fails now.
 func (j *judgement) mayDisable() bool {
 	warned := j.before.Warned == WarnedTwice && j.before.WarnedAt.Before(j.quarter())
-	return j.endpoint.AutoDisable && warned && j.failsNow()
+	return j.Endpoint.AutoDisable && warned && j.failsNow()
 }
 
 // failsNow reports whether the current and the previous clock hour have a death or a
@@ -205,7 +195,7 @@ func (j *judgement) warn(level int) {
 	if level == WarnedNever {
 		return
 	}
-	if j.after.WarnedAt = j.quarter(); j.after.WarnedAt.Before(j.endpoint.StatusSince) {
-		j.after.WarnedAt = j.endpoint.StatusSince.UTC()
+	if j.after.WarnedAt = j.quarter(); j.after.WarnedAt.Before(j.Endpoint.StatusSince) {
+		j.after.WarnedAt = j.Endpoint.StatusSince.UTC()
 	}
 }

@@ -19,8 +19,8 @@ const shortestRisk = 4 * Every
 
 // judgeRisk begins a trouble when the first loss is near, and extends it as long as that is so.
 func (j *judgement) judgeRisk() {
-	lead := Lead(j.endpoint.MaxAge)
-	near := j.backlog.AtRisk > 0 && j.backlog.FirstLoss.Sub(j.now) <= lead
+	lead := Lead(j.Endpoint.MaxAge)
+	near := j.Backlog.AtRisk > 0 && j.Backlog.FirstLoss.Sub(j.now) <= lead
 	lasts := max(lead, shortestRisk)
 	if near && j.before.AtRiskUntil.Sub(j.now) < lasts/2 {
 		j.after.AtRiskUntil = j.quarter().Add(lasts)
@@ -35,31 +35,31 @@ func (j *judgement) atRisk() []hook.Notification {
 	}
 	before := j.before.AtRiskUntil
 	if before.IsZero() {
-		before = j.endpoint.CreatedAt
+		before = j.Endpoint.CreatedAt
 	}
 	n := j.notification(hook.NotificationAtRisk, strconv.FormatInt(before.UnixMilli(), 10), j.riskReason())
-	n.Figures["at_risk"], n.FirstLoss = float64(j.backlog.AtRisk), j.backlog.FirstLoss
+	n.Figures["at_risk"], n.FirstLoss = float64(j.Backlog.AtRisk), j.Backlog.FirstLoss
 	return []hook.Notification{n}
 }
 
 func (j *judgement) riskReason() string {
 	number, verb := "1 waiting delivery is", "on"
-	if j.backlog.AtRisk > 1 {
-		number, verb = fmt.Sprintf("%d waiting deliveries are", j.backlog.AtRisk), "the first on"
+	if j.Backlog.AtRisk > 1 {
+		number, verb = fmt.Sprintf("%d waiting deliveries are", j.Backlog.AtRisk), "the first on"
 	}
 	return fmt.Sprintf("At risk: %s lost if nothing changes, %s %s: %s.", number, verb,
-		j.backlog.FirstLoss.UTC().Format("2 January at 15:04 UTC"), j.held())
+		j.Backlog.FirstLoss.UTC().Format("2 January at 15:04 UTC"), j.held())
 }
 
 // held says why the deliveries do not leave in time.
 func (j *judgement) held() string {
 	switch {
-	case j.backlog.PerSecond > 0:
+	case j.Backlog.PerSecond > 0:
 		return fmt.Sprintf("they leave at %s per second, and max_age is %s",
-			strconv.FormatFloat(j.backlog.PerSecond, 'g', 2, 64), hook.FormatDuration(j.endpoint.MaxAge))
-	case j.endpoint.Status != hook.StatusActive:
-		return "the endpoint is " + j.endpoint.Status.String()
-	case j.circuit != circuit.Closed:
+			strconv.FormatFloat(j.Backlog.PerSecond, 'g', 2, 64), hook.FormatDuration(j.Endpoint.MaxAge))
+	case j.Endpoint.Status != hook.StatusActive:
+		return "the endpoint is " + j.Endpoint.Status.String()
+	case j.Circuit.State != circuit.Closed:
 		return "the endpoint's circuit is open"
 	}
 	return "the endpoint asked to wait"
