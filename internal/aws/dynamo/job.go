@@ -13,9 +13,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// maxJobs bounds a list of jobs.
-const maxJobs = 100
-
 type jobItem struct {
 	key
 	replay.Job
@@ -109,13 +106,13 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	return s.commit(ctx, op, s.next(toJobItem(j), j.Version), open.orElse(replay.ErrOpenJobs()))
 }
 
-// Jobs makes one query. limit is cut to 1 to 100.
+// Jobs makes one query. limit is cut to 1 to replay.MaxListed.
 func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]replay.Job, error) {
 	query := s.sorted(tenantPartition(tenant), jobPrefix)
 	query.ScanIndexForward = aws.Bool(false)
 	if before != "" {
 		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // a start key without an item is valid
 	}
-	items, _, err := s.page(ctx, query, min(max(limit, 1), maxJobs))
+	items, _, err := s.page(ctx, query, min(max(limit, 1), replay.MaxListed))
 	return readable(ctx, s, items, fromJobItem), translate(err, "list replays of tenant "+string(tenant))
 }

@@ -38,7 +38,7 @@ func TestStore_Jobs_ContinuesBelowTheID(t *testing.T) {
 		{before: "", limit: 10, start: nil, want: 10},
 		{before: jobID, limit: 10, start: map[string]any{"pk": map[string]any{"S": "tenant#acme"}, "sk": map[string]any{"S": "replay#" + string(jobID)}}, want: 10},
 		{before: "", limit: 0, start: nil, want: 1},
-		{before: "", limit: 101, start: nil, want: 100},
+		{before: "", limit: 102, start: nil, want: replay.MaxListed},
 	}
 	for _, tt := range tests {
 		w, store := newWire(t, answer{body: `{"Items":[]}`})

@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -86,7 +85,7 @@ func (r *Replayer) replay(ctx context.Context, e hook.Event, deliveries []hook.D
 	for i, d := range deliveries {
 		candidates[i] = &candidate{delivery: d, request: hook.ReplayRequest{By: o.By, Force: o.Force}}
 		if !slices.ContainsFunc(endpoints, func(t hook.Target) bool { return t.Endpoint == d.ID.Endpoint }) {
-			candidates[i].skip, candidates[i].refused = SkipGone, hook.Conflict("its endpoint was deleted")
+			candidates[i].skip, candidates[i].err = SkipGone, hook.Conflict("its endpoint was deleted")
 		}
 	}
 	if err := r.countNow(ctx, e.Tenant, candidates); err != nil {
@@ -104,13 +103,13 @@ func (r *Replayer) replay(ctx context.Context, e hook.Event, deliveries []hook.D
 // a failed write of the record is only logged.
 func (r *Replayer) result(ctx context.Context, e hook.Event, c *candidate) Result {
 	if c.skip != "" || !c.sent {
-		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, cmp.Or(c.refused, c.failed))}
+		return Result{Delivery: c.delivery, Err: fmt.Errorf("replay delivery %s: %w", c.delivery.ID, c.err)}
 	}
 	d := c.delivery
 	if !c.queued() {
 		d = hook.QueuedReplay(e, c.delivery)
 	}
-	settle.LogRun(ctx, r.Log, "delivery.replayed", c.failed, deliveryAttrs(d, c.request.By)...)
+	settle.LogRun(ctx, r.Log, "delivery.replayed", c.err, deliveryAttrs(d, c.request.By)...)
 	return Result{Delivery: d}
 }
 

@@ -15,8 +15,8 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 		if c.skip != "" {
 			return nil
 		}
-		d, err := w.end(ctx, w.job.Tenant, c.delivery.ID, ending{
-			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID), ref: new(c.delivery.Ref()),
+		d, err := w.end(ctx, c.delivery, ending{
+			to: hook.StateDiscarded, by: w.job.By, note: "by job " + string(w.job.ID), nonce: string(w.job.ID),
 			can: func(d hook.Delivery) error {
 				if d.Replayed.Generation != 0 {
 					return &hook.Error{Code: hook.CodeReplayed, Message: "the delivery was replayed as " + d.Successor().String()}
@@ -34,7 +34,7 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 		case code == hook.CodeNotFound:
 			c.skip = SkipGone
 		default:
-			c.failed = err
+			c.err = err
 		}
 		return nil // the candidate holds the error
 	})

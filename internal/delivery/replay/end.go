@@ -10,21 +10,20 @@ import (
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/store"
 )
 
 // Discard discards a dead delivery, which is then no longer an open dead letter. note is the
 // caller's reason. If the delivery was already discarded by hand, it is returned unchanged. Any
 // other state than dead gives CodeConflict.
 func (r *Replayer) Discard(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
-	return r.end(ctx, tenant, id, ending{to: hook.StateDiscarded, by: by, note: note, can: discardable})
+	return r.endByHand(ctx, tenant, id, ending{to: hook.StateDiscarded, by: by, note: note, can: discardable})
 }
 
 // Cancel cancels a queued, retrying or parked delivery. An attempt in flight may still reach
 // the endpoint. If the delivery was already cancelled by hand, it is returned unchanged. Any
 // other settled delivery gives CodeConflict.
 func (r *Replayer) Cancel(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, by hook.KeyID, note string) (hook.Delivery, error) {
-	return r.end(ctx, tenant, id, ending{to: hook.StateCancelled, by: by, note: note, can: func(d hook.Delivery) error {
+	return r.endByHand(ctx, tenant, id, ending{to: hook.StateCancelled, by: by, note: note, can: func(d hook.Delivery) error {
 		if d.State.Settled() {
 			return hook.Conflict(fmt.Sprintf("it is %s: only a delivery that is queued, retrying or parked can be cancelled", d.State))
 		}
@@ -46,35 +45,30 @@ type ending struct {
 	by    hook.KeyID
 	note  string
 	nonce string                    // marks the record as written by a job; empty: a fresh nonce
-	ref   *hook.DeliveryRef         // of the delivery; nil: whichever has the id, which a later event with the same idempotency key may have
 	can   func(hook.Delivery) error // the refusal to end the delivery, if any
 }
 
-// end saves the ending and then completes the settlement. If the process dies between the two
-// steps, a repeated request finds the ending in the record and completes the settlement.
-func (r *Replayer) end(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, to ending) (hook.Delivery, error) {
+// endByHand ends the tenant's delivery with the id.
+func (r *Replayer) endByHand(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID, to ending) (hook.Delivery, error) {
 	if errs := hook.ValidateNote(to.note); len(errs) > 0 {
 		return hook.Delivery{}, hook.Invalid(errs...)
 	}
-	records := settle.Deliveries(r.Store, r.Wait)
-	found := store.Table[hook.DeliveryID, hook.Delivery]{
-		Name: records.Name, Wait: records.Wait,
-		Read: func(ctx context.Context, id hook.DeliveryID) (hook.Delivery, error) {
-			_, d, err := r.findDelivery(ctx, tenant, id)
-			if err == nil && to.ref != nil && d.Ref() != *to.ref {
-				err = hook.NotFound("delivery")
-			}
-			return d, err
-		},
-		Write: func(ctx context.Context, _ hook.DeliveryID, before, next hook.Delivery) (hook.Delivery, error) {
-			return records.Write(ctx, next.Ref(), before, next)
-		},
+	_, d, err := r.findDelivery(ctx, tenant, id)
+	if err != nil {
+		return hook.Delivery{}, err
 	}
+	return r.end(ctx, d, to)
+}
+
+// end saves the ending of the delivery, as read before, and then completes the settlement. If the
+// process dies between the two steps, a repeated request finds the ending in the record and completes
+// the settlement.
+func (r *Replayer) end(ctx context.Context, read hook.Delivery, to ending) (hook.Delivery, error) {
 	// No task makes this decision, so the record gets a nonce of its own. It also marks a write whose
 	// answer was lost.
 	nonce := cmp.Or(to.nonce, hook.NewNonce())
 	var was *hook.Delivery // before the last write
-	_, d, err := found.Update(ctx, id, func(d hook.Delivery) (hook.Delivery, bool, error) {
+	_, d, err := settle.Deliveries(r.Store, r.Wait).UpdateFrom(ctx, read, read.Ref(), func(d hook.Delivery) (hook.Delivery, bool, error) {
 		if d.State == to.to && d.Reason == hook.ReasonManual {
 			return d, false, nil
 		}

@@ -19,10 +19,9 @@ type candidate struct {
 	request  hook.ReplayRequest
 	delay    time.Duration // of the task, in whole seconds
 
-	sent    bool  // the queue holds the task
-	skip    Skip  // final: why the delivery is not replayed; empty: it is
-	refused error // the same, for a request by hand
-	failed  error // something failed: the request may be repeated
+	sent bool  // the queue holds the task
+	skip Skip  // final: why the delivery is not replayed; empty: it is
+	err  error // with skip: the same, for a request by hand; without: something failed, and the request may be repeated
 }
 
 // queued reports whether the delivery is queued, with a record or without. Its replay sends the
@@ -61,7 +60,7 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 			continue
 		}
 		if _, err := c.delivery.Replay(c.request, now); err != nil {
-			c.skip, c.refused = skipOf(c.delivery, err, now), err
+			c.skip, c.err = skipOf(c.delivery, err, now), err
 			continue
 		}
 		unsent = append(unsent, c)
@@ -89,9 +88,9 @@ func (r *Replayer) sendTasks(ctx context.Context, candidates []*candidate) {
 		errs := r.Queue.Send(ctx, hook.QueueReplay, tasks, delay)
 		for i, c := range candidates[:len(tasks)] {
 			if errs != nil {
-				c.failed = errs[i]
+				c.err = errs[i]
 			}
-			c.sent = c.failed == nil
+			c.sent = c.err == nil
 		}
 		candidates = candidates[len(tasks):]
 	}
@@ -106,18 +105,18 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 		}
 		next, refused := d.Replay(c.request, now) // function deliver writes the same record for the task
 		if refused != nil {
-			c.skip, c.refused = skipOf(d, refused, now), refused
+			c.skip, c.err = skipOf(d, refused, now), refused
 		}
 		return next, refused == nil, nil
 	})
 	switch {
 	case c.skip != "":
 	case hook.CodeOf(err) == hook.CodeNotFound:
-		c.skip, c.refused = SkipGone, err
+		c.skip, c.err = SkipGone, err
 	default:
-		c.delivery, c.failed = d, err
+		c.delivery, c.err = d, err
 		if err == nil && d.CancelledByReplay() { // it was in progress
-			c.failed = r.Completer.Complete(ctx, d)
+			c.err = r.Completer.Complete(ctx, d)
 		}
 	}
 }

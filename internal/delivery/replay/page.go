@@ -87,9 +87,9 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 		switch {
 		case c.skip != "":
 			skipped[c.skip]++
-		case c.failed != nil:
+		case c.err != nil:
 			failed++
-			fault = c.failed
+			fault = c.err
 		default:
 			enqueued++
 		}

@@ -30,13 +30,6 @@ type Store interface {
 // Index finds deliveries. It may lag a moment behind the records, but the returned deliveries
 // are current records: those no longer in the selected state are left out.
 type Index interface {
-	Selector
-	// SelectEvents returns a page of events, the oldest first, like Select.
-	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
-}
-
-// Selector finds the deliveries of a selection.
-type Selector interface {
 	// Select returns a page of the selection, the oldest first. A page may be short
 	// or empty before the end. next is the start of the next page, empty at the end.
 	Select(ctx context.Context, s Selection) (page []hook.Delivery, next string, err error)
@@ -44,6 +37,8 @@ type Selector interface {
 	// CountSelected ignores After and Limit. With an error the number is the count
 	// so far.
 	CountSelected(ctx context.Context, s Selection) (int, error)
+	// SelectEvents returns a page of events, the oldest first, like Select.
+	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
 }
 
 // EventSelection selects events by the time of acceptance: those with a recorded delivery to
@@ -83,6 +78,9 @@ type Endpoints interface {
 	EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error)
 }
 
+// MaxListed is the most jobs of a list: a page of the API, and one more that tells whether it is the last.
+const MaxListed = 101
+
 // Jobs keeps replay jobs. Every read except Jobs sees every write acknowledged
 // before the read began.
 type Jobs interface {
@@ -95,7 +93,7 @@ type Jobs interface {
 	// jobs, SaveJob stores no further one and returns CodeThrottled.
 	SaveJob(ctx context.Context, j Job) error
 	// Jobs returns jobs of the tenant older than before, the newest first, at most
-	// limit (1 to 100). An empty before begins with the newest.
+	// limit (1 to MaxListed). An empty before begins with the newest.
 	Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]Job, error)
 	// JobOutcomes returns how many deliveries of the job settled with each outcome. A delivery
 	// that counts as delivered counts under no other outcome.

@@ -75,25 +75,6 @@ func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
 	return Progress{Job: j, Outcomes: outcomes}, err
 }
 
-// List returns jobs of the tenant older than before, the newest first, at most
-// limit. An empty before begins with the newest.
-func (r *Replayer) List(ctx context.Context, tenant hook.TenantID, before hook.JobID, limit int) ([]Job, error) {
-	var all []Job
-	for len(all) < limit {
-		size := min(limit-len(all), PageSize)
-		page, err := r.Jobs.Jobs(ctx, tenant, before, size)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page...)
-		if len(page) < size {
-			break
-		}
-		before = page[size-1].ID
-	}
-	return all, nil
-}
-
 // CancelJob ends the job. Deliveries that are already enqueued continue, and a worker still
 // enqueues the pending page. If the job was already cancelled, it is returned unchanged; a
 // finished job gives CodeConflict.

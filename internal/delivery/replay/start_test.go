@@ -100,7 +100,7 @@ func TestStart_MakesNoJobWithoutAQueue(t *testing.T) {
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Start() = %v; want unavailable", err)
 	}
-	if jobs, err := w.Replayer().List(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("List() = %d jobs, %v; want none", len(jobs), err)
 	}
 }
@@ -191,7 +191,7 @@ func TestDryRun(t *testing.T) {
 			}
 		})
 	}
-	if jobs, err := w.Replayer().List(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("jobs after dry runs: %d, %v; want none", len(jobs), err)
 	}
 }
@@ -226,12 +226,12 @@ func TestList_PagesOfJobs(t *testing.T) {
 		want = append([]hook.JobID{j.ID}, want...)
 	}
 	slices.SortFunc(want, func(a, b hook.JobID) int { return strings.Compare(string(b), string(a)) })
-	for _, limit := range []int{1, 100, 101, 200} {
+	for _, limit := range []int{1, 100, replay.MaxListed} {
 		var got []hook.JobID
 		for before := hook.JobID(""); ; {
-			page, err := w.Replayer().List(w.Context(), "acme", before, limit)
+			page, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", before, limit)
 			if err != nil || len(page) > limit {
-				t.Fatalf("List(%d) = %d jobs, %v", limit, len(page), err)
+				t.Fatalf("Jobs(%d) = %d jobs, %v", limit, len(page), err)
 			}
 			for _, j := range page {
 				got = append(got, j.ID)
