@@ -158,7 +158,7 @@ func TestCircuit_probe(t *testing.T) {
 			t.Errorf("POST circuit/probe = %d %s; want 200 and %s", w.Code, w.Body, want)
 		}
 	}
-	if asked := b.asked.Receive(10); len(asked) == 0 || asked[0].CircuitCheck.Endpoint != id {
+	if asked := b.asked.Receive(10); len(asked) == 0 || asked[0].Endpoint != id {
 		t.Errorf("asked %v; want a check", asked)
 	}
 }

@@ -21,11 +21,11 @@ func TestCircuitQueue(t *testing.T) {
 		return porttest.CircuitQueueBench{Queue: q, Clock: clock, Receive: func(context.Context) ([]porttest.Message, error) {
 			var taken []porttest.Message
 			for _, m := range q.Receive(10) {
-				text, err := m.CircuitMessage.Encode()
+				text, err := m.Encode()
 				if err != nil {
 					return nil, err
 				}
-				taken = append(taken, porttest.Message{Body: text, Group: string(m.CircuitCheck.Endpoint)})
+				taken = append(taken, porttest.Message{Body: text, Group: string(m.Endpoint)})
 				q.Delete(m.ID)
 			}
 			return taken, nil

@@ -202,7 +202,7 @@ func (w *simulation) look() {
 	w.attention.Visibility, _ = w.hidden()
 	for _, m := range w.attention.Receive(1) {
 		r := w.received("look", m.ID, m.ReceiveCount)
-		hops := w.hops[string(m.CircuitCheck.Endpoint)]
+		hops := w.hops[string(m.Endpoint)]
 		if w.ends(hops, func() { w.attention.Reject(m.ID) }) {
 			continue
 		}

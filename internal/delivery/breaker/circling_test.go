@@ -90,7 +90,7 @@ func TestReconcile_StaysBelowTheBoundWhileAnEndpointIsDown(t *testing.T) {
 	for range 3 * 24 * 4 {
 		w.Clock.Pass(hook.MaxQueueDelay)
 		for _, m := range w.CircuitQueue.Receive(10) {
-			most = max(most, m.CircuitCheck.Hops)
+			most = max(most, m.Hops)
 			if err := w.Breaker().Reconcile(w.Context(), m.CircuitCheck); err != nil {
 				t.Fatal(err)
 			}

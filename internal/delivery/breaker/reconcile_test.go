@@ -252,10 +252,10 @@ func (w *bundle) enqueuedChecks(e hook.Endpoint) []enqueued {
 		delay := at.Sub(w.Clock.Now())
 		w.Clock.Pass(delay)
 		for _, m := range w.CircuitQueue.Receive(10) {
-			if m.CircuitCheck.Endpoint != e.ID || m.CircuitCheck.Tenant != e.Tenant {
+			if m.Endpoint != e.ID || m.Tenant != e.Tenant {
 				w.T.Errorf("enqueued %+v; want a check of %s", m.CircuitCheck, e.ID)
 			}
-			list = append(list, enqueued{m.CircuitCheck.Wave, delay})
+			list = append(list, enqueued{m.Wave, delay})
 			w.CircuitQueue.Delete(m.ID)
 		}
 	}
