@@ -87,9 +87,10 @@
 //
 //   - Circuit: the circuit breaker of one endpoint: closed, open or half-open.
 //   - Probe: the single attempt of a half-open circuit.
-//   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail.
+//   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. A coalescing endpoint
+//     sheds nothing.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
-//   - Row: consecutive failures. The failures of the batch that stored the first one count each. After that, a failure counts
+//   - Row: consecutive failures; Circuit.Row is how many of them open the circuit. The failures of the batch that stored the first one count each. After that, a failure counts
 //     only if its attempt was admitted later, so concurrent batches count once.
 //   - Throttle: the pause that an endpoint asks for with 429.
 //   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.
@@ -100,7 +101,8 @@
 //   - Park: keep a delivery in the store without a task, because the endpoint is paused, disabled, throttled or at a
 //     limit, or because its circuit is open or sheds.
 //   - Backlog: parked deliveries that wait although the circuit is closed.
-//   - Release: send tasks for the parked deliveries of an endpoint, in slots or in waves.
+//   - Release: send tasks for the parked deliveries of an endpoint, in slots or in waves: after an outage in slots, from one
+//     on, and in full waves as soon as the endpoint is fast again.
 //   - Wave: one step of a release. Waves grow: 1, 2, 4 and so on, up to 500 deliveries.
 //   - Forget: stop checking an endpoint that has no parked deliveries.
 //   - Review: the regular assessment of an active endpoint by its counts of attempts and dead deliveries.

@@ -140,7 +140,9 @@ func DecodeTask(body string) (Task, error) {
 		wrong.Refuse(t.Delivery.Generation < 1 || t.Delivery.Generation > MaxGeneration, "delivery", "is missing or out of range")
 		wrong.Refuse(t.Attempt < 1 || t.Attempt > MaxRequests, "attempt", "is missing or out of range")
 		wrong.Refuse(t.Nonce == "", "nonce", "is missing")
-		wrong.Refuse(min(t.ReplayRequest.JobIndex, t.Parks, t.Hops) < 0, "replay", "slot, parks or hops is negative")
+		wrong.Refuse(t.ReplayRequest.JobIndex < 0, "replay.slot", "is negative")
+		wrong.Refuse(t.Parks < 0, "parks", "is negative")
+		wrong.Refuse(t.Hops < 0, "hops", "is negative")
 	})
 }
 

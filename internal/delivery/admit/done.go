@@ -28,8 +28,8 @@ type Ended struct {
 // attempts correct the circuit, and the breaker's tick fills the slots.
 //
 // After a failed attempt the circuit learns first: it may open, and then no slot is handed over. After
-// a success both happen at the same time, so that a parked delivery does not wait for the counts. No group
-// has both an attempt and a delivery that waits for a slot.
+// a success both happen at the same time, so that a parked delivery does not wait for counts and shares. No group
+// has both an attempt and a delivery that waits for a slot, because slots are given in queues of one task.
 func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 	var attempts []admission.Result
 	for _, e := range ended {
@@ -37,12 +37,14 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 			attempts = append(attempts, e.Result)
 		}
 	}
-	errs := []error{g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended), g.leaveShares(ctx, p.Query.Queue, ended)}
+	errs := []error{g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended)}
 	var (
 		learnt   sync.WaitGroup
 		learnErr error
 	)
-	learnt.Go(func() { learnErr = g.Learn(ctx, p.Answer, attempts) })
+	learnt.Go(func() {
+		learnErr = errors.Join(g.leaveShares(ctx, p.Query.Queue, ended), g.Learn(ctx, p.Answer, attempts))
+	})
 	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
 		learnt.Wait()
 	}
@@ -117,5 +119,5 @@ func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admis
 	if err != nil {
 		return err
 	}
-	return errors.Join(untold, g.announceTransition(ctx, before, after, window, now))
+	return errors.Join(untold, g.followTransition(ctx, before, after, window, now))
 }

@@ -13,7 +13,7 @@ import (
 	"surehook.example/surehook/internal/rule/stats"
 )
 
-// slowStore takes a second of virtual time to count, and records when leases end, and how often it
+// slowStore takes a second of virtual time to count, and to give a share back, and records when leases end, and how often it
 // lists parked deliveries.
 type slowStore struct {
 	admit.Store
@@ -34,12 +34,19 @@ func (s *slowStore) ChangeLimits(ctx context.Context, id hook.EndpointID, before
 	return s.Store.ChangeLimits(ctx, id, before, after)
 }
 
+func (s *slowStore) ChangeShares(ctx context.Context, tenant hook.TenantID, before, after admission.Limits) error {
+	if len(after.Leases) < len(before.Leases) {
+		time.Sleep(time.Second)
+	}
+	return s.Store.ChangeShares(ctx, tenant, before, after)
+}
+
 func (s *slowStore) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
 	s.listed++
 	return s.Store.Parked(ctx, target, since, limit)
 }
 
-// After a success, a slot is handed over while the counts are written. After any other attempt it
+// After a success, a slot is handed over while share and counts are written. After any other attempt it
 // is handed over afterwards, because the counts may open the circuit or begin a throttle.
 func TestDone_HandOverWaitsForAFailure(t *testing.T) {
 	t.Parallel()
@@ -50,8 +57,8 @@ func TestDone_HandOverWaitsForAFailure(t *testing.T) {
 		want  time.Duration
 	}{
 		{"a success hands over at once", hook.ClassDelivered, 0},
-		{"a failure hands over after the counts", hook.ClassUnavailable, time.Second},
-		{"a throttle hands over after the counts", hook.ClassThrottled, time.Second},
+		{"a failure hands over after the counts", hook.ClassUnavailable, 2 * time.Second},
+		{"a throttle hands over after the counts", hook.ClassThrottled, 2 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,7 +71,10 @@ func TestDone_HandOverWaitsForAFailure(t *testing.T) {
 				store := &slowStore{Store: w.Gate.Store}
 				w.Gate.Store = store
 				task := hook.NewTask(tenant, hook.DeliveryRef{DeliveryID: delivery(1)}, 1)
-				p, err := w.Gate.Ask(w.Context(), admission.Query{Endpoint: e, State: admission.State{Record: w.record()}, Queue: hook.QueueOverflow, Due: []admission.Due{admit.DueOf(task)}})
+				q := admission.Query{Endpoint: e, State: admission.State{Record: w.record()}, Queue: hook.QueueLive, Due: []admission.Due{admit.DueOf(task)}}
+				w.admit(q) // moved, with a share
+				q.Queue = hook.QueueSlot
+				p, err := w.Gate.Ask(w.Context(), q)
 				if err != nil || p.Answer.Verdicts[0].Decision != admission.Admit {
 					t.Fatalf("Ask() = %+v, %v; want admit", p, err)
 				}

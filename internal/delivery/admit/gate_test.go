@@ -265,6 +265,25 @@ func queuedCheck(wave int, delay time.Duration) string {
 	return fmt.Sprintf("%s wave %d in %s", endpoint, wave, delay)
 }
 
+// An outage that goes on after a probe goes on with younger probes. A new one begins with the oldest delivery.
+func TestGate_ProbesOfAnOutageThatGoesOn(t *testing.T) {
+	t.Parallel()
+
+	for name, since := range map[string]time.Time{"the outage goes on": start.Add(-time.Minute), "a new outage": {}} {
+		w := setup(t)
+		record := w.record()
+		record.OpenedAt, record.ProbeType, record.ProbedFrom = since, "order.paid", start.Add(-time.Hour)
+		if err := w.Store.SaveCircuit(w.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+		failed := slices.Repeat([]hook.Class{hook.ClassUnavailable}, 5)
+		w.settle(w.admit(w.query(active(), 0, 5)), failed...)
+		if got := w.record(); got.State != circuit.Open || got.ProbedFrom.IsZero() != since.IsZero() || (got.ProbeType == "") != since.IsZero() {
+			t.Errorf("%s: %s, last probe %q from %s", name, got.State, got.ProbeType, got.ProbedFrom)
+		}
+	}
+}
+
 // A request of a coalescing endpoint has the events of many posts, so it sheds nothing, and its parked
 // deliveries are released.
 func TestGate_ACoalescingEndpointDoesNotShed(t *testing.T) {

@@ -130,7 +130,7 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 		next.AttendAt = soon
 	}
 	if r.step.decision != decideProbe && r.step.decision != decideHeld {
-		next = next.AttendBy(next.AnnounceAt) // the check after a probe tells the owner, too: see sendProbe
+		next = next.AttendBy(next.AnnounceAt) // not after a probe, whose check tells the owner, too: an earlier AttendAt would send a second one
 	}
 	return next, next != stored, nil
 }

@@ -50,8 +50,8 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 }
 
 // probeSent reports whether a check may have sent a probe in the last minute: it set AttendAt to within the
-// next one, as do faults and endMore, after which the probe waits for the tick. The gate sets it to the time
-// of the next probe, and the check of a paused or disabled endpoint farther ahead.
+// next one. So do faults, endMore and forget at times, after which the probe waits for the tick. The gate sets
+// it to the time of the next probe.
 func (r *reconciliation) probeSent(now time.Time) bool {
 	left := r.record.AttendAt.Sub(now)
 	return left > 0 && left <= admission.AttendAfter

@@ -11,8 +11,8 @@ import (
 // After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others
 // through slots ([Limits.Order]), or in waves ([FewestFirst]) if the endpoint coalesces, or as soon as it is fast again. Each
 // time those with the fewest attempts go first, so that deliveries that always fail neither hold up
-// the others nor open the circuit again. At an endpoint with slots, new deliveries and due retries
-// wait behind them: see behindOthers.
+// the others nor open the circuit again: in slots, until they have waited a minute per attempt. At an
+// endpoint with slots, new deliveries and due retries wait behind them: see behindOthers.
 
 // ageAfter is how long, per attempt already made, a parked delivery waits before it counts as
 // one without attempts.

@@ -111,7 +111,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	case r.State == circuit.Closed:
 		return r.unproven(now).Release(now)
 	case before.State == circuit.Closed:
-		return r.opened(now)
+		return r.opened(before, now)
 	}
 	return r.planCheck(now)
 }

@@ -97,7 +97,7 @@ const (
 // circuit learns from it: see Record.After.
 type Admission struct {
 	Verdicts []Verdict
-	Next     State     // to write before the verdicts apply
+	Next     State     // to write before the verdicts apply; afterwards the state that admitted the tasks
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
 

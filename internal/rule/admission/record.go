@@ -135,14 +135,17 @@ func (r Record) Mended(moved bool, now time.Time) Record {
 
 // Trip returns the record with an open circuit.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
+	before := r
 	r.Circuit, r.AnnounceAt = r.Circuit.Trip(s, now), time.Time{}
-	return r.opened(now)
+	return r.opened(before, now)
 }
 
-// opened returns the record whose circuit has opened. The endpoint must prove its speed again, and the
-// probes of the new outage begin with the oldest delivery.
-func (r Record) opened(now time.Time) Record {
-	r.ProbeType, r.ProbedFrom = "", time.Time{}
+// opened returns the record whose circuit has opened. The endpoint must prove its speed again. The probes of
+// a new outage begin with the oldest delivery; if the outage before goes on, so do its probes.
+func (r Record) opened(before Record, now time.Time) Record {
+	if !r.OpenedAt.Equal(before.OpenedAt) {
+		r.ProbeType, r.ProbedFrom = "", time.Time{}
+	}
 	return r.unproven(now).planCheck(now)
 }
 

@@ -103,7 +103,8 @@ func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 }
 
 // aboveRate takes a rate slot for the task. One that is later waits for it on the queue: parking
-// would cost three times as much (docs/cost.md, a flood over a rate limit).
+// would cost three times as much (docs/cost.md, a flood over a rate limit). If a later row moves or parks a
+// task whose slot is now, the slot is lost.
 func (a *asking) aboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {
 		return Verdict{}, false

@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// rule is a row of the table of docs/circuit.md. applies returns the verdict about a task, or false.
+// rule is a row of the table of docs/circuit.md. applies returns the verdict about a task, or false. The order of
+// the rows matters also because one that does not apply may take what a later one needs: see aboveRate.
 type rule struct {
 	condition string // as in docs/circuit.md
 	applies   func(a *asking, due Due) (Verdict, bool)

@@ -88,7 +88,7 @@
 // # Late results
 //
 // A result counts only in the generation that admitted it. So attempts that are in flight
-// during an opening, a closing or a reset change nothing afterwards.
+// during an opening, a closing or a reset change nothing afterwards, except in the counts of the window.
 //
 // A probe may end after its lease. If it succeeds, the endpoint answered during the outage, and
 // the circuit closes. If it fails, this says nothing about the present, and the holder of the

@@ -42,7 +42,7 @@ const (
 	MaxPatterns = 8192
 	// MaxSteps bounds one check. A step is one subschema applied to one value, or 32 instructions
 	// of a pattern run on one byte; a computation with a number has 2 steps or more. A step takes
-	// at most about 0.5 us, and 120 bytes of memory. TestHostileBodies of package httpapi
+	// at most about 0.5 us, and 120 bytes of memory. BenchmarkHostileBodies of package httpapi
 	// compares the time of the most expensive checks with that of a usual one.
 	MaxSteps = 1 << 19
 )

@@ -33,8 +33,13 @@ func Number(text string) (value any, steps int) {
 
 // HoldLarge keeps evaluations of more than smallSteps waiting.
 func (s *Shaper) HoldLarge() (leave func()) {
-	s.large.enter(largePlaces, nil)
-	return s.large.leave
+	held, done := make(chan struct{}), make(chan struct{})
+	go s.large.within(largePlaces, nil, func() {
+		close(held)
+		<-done
+	})
+	<-held
+	return func() { close(done) }
 }
 
 // Parsed returns a parsed expression, and how many bytes it says that it takes.

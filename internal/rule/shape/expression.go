@@ -161,14 +161,9 @@ func (s *Shaper) transform(done <-chan struct{}, text string, event *hook.Event)
 		*places
 		steps, number int
 	}{{&s.small, smallSteps, smallPlaces}, {&s.large, maxSteps, largePlaces}} {
-		if !r.enter(r.number, done) {
-			return Content{}, false, ErrStopped
-		}
 		v := &evaluation{left: r.steps, looked: r.steps, calls: e.calls, done: done}
-		c, isText, err = e.evaluate(v, event)
-		r.leave()
-		switch {
-		case v.stopped:
+		switch in := r.within(r.number, done, func() { c, isText, err = e.evaluate(v, event) }); {
+		case !in, v.stopped:
 			return Content{}, false, ErrStopped
 		case v.left >= 0:
 			return c, isText, err

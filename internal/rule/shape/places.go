@@ -16,21 +16,21 @@ type places struct {
 	taken chan struct{}
 }
 
-// enter takes one of the places, and waits until one is free; false if done is closed before.
-func (p *places) enter(number int, done <-chan struct{}) bool {
+// within calls f in one of the places, and waits until one is free; false if done is closed before.
+func (p *places) within(number int, done <-chan struct{}, f func()) bool {
 	p.once.Do(func() { p.taken = make(chan struct{}, number) })
 	if closed(done) {
 		return false
 	}
 	select {
 	case p.taken <- struct{}{}:
+		defer func() { <-p.taken }()
+		f()
 		return true
 	case <-done:
 		return false
 	}
 }
-
-func (p *places) leave() { <-p.taken }
 
 func closed(done <-chan struct{}) bool {
 	select {
