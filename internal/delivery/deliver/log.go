@@ -11,6 +11,12 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
+// The linter of log lines wants constants of the package.
+const (
+	lineAttempted = names.LineAttempted
+	lineDecided   = names.LineDecided
+)
+
 func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcome, recorded *hook.Delivery, now time.Time) {
 	if !d.Log.Enabled(ctx, slog.LevelInfo) {
 		return
@@ -28,12 +34,12 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // otherwise the outcome says it all
 		attrs = appendDecision(attrs, recorded)
 	}
-	d.Log.LogAttrs(ctx, slog.LevelInfo, names.LineAttempted, attrs...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineAttempted, attrs...)
 }
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, names.LineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Task, reason string) {
