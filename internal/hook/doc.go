@@ -90,8 +90,9 @@
 //   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. A coalescing endpoint
 //     sheds nothing.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
-//   - Row: consecutive failures; Circuit.Row is how many of them open the circuit. The failures of the batch that stored the first one count each. After that, a failure counts
-//     only if its attempt was admitted later, so concurrent batches count once.
+//   - Row: consecutive failures; Circuit.Row is how many of them open the circuit. The failures of the batch that stored
+//     the first one count each. After that, a failure counts only if its attempt was admitted later, so concurrent
+//     batches count once.
 //   - Throttle: the pause that an endpoint asks for with 429.
 //   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.
 //   - In-flight slot: the permission to be one of the endpoint's concurrent attempts.

@@ -162,22 +162,32 @@ func Ratio(one, other func()) float64 {
 	return float64(a) / float64(b)
 }
 
+// Report reports and returns the greatest of n ratios.
+func Report(b *testing.B, n int, ratio func(i int) (name string, ratio float64)) (worst float64) {
+	b.Helper()
+
+	var of string
+	for b.Loop() {
+		worst = 0
+		for i := range n {
+			if name, r := ratio(i); r > worst {
+				worst, of = r, name
+			}
+		}
+	}
+	b.ReportMetric(worst, "ratio")
+	b.Logf("the worst: %s", of)
+	return worst
+}
+
 // Benchmark reports the greatest ratio of the time for a hostile payload to that for the usual one of
 // its size.
 func Benchmark(b *testing.B, size int, do func(payload []byte)) {
 	b.Helper()
 
-	worst, name := 0.0, ""
-	for b.Loop() {
-		worst = 0
-		for _, row := range Hostile(size) {
-			usual := Usual(len(row.Text))
-			ratio := Ratio(func() { do(row.Text) }, func() { do(usual) })
-			if ratio > worst {
-				worst, name = ratio, row.Name
-			}
-		}
-	}
-	b.ReportMetric(worst, "ratio")
-	b.Logf("the worst: %s", name)
+	rows := Hostile(size)
+	Report(b, len(rows), func(i int) (string, float64) {
+		usual := Usual(len(rows[i].Text))
+		return rows[i].Name, Ratio(func() { do(rows[i].Text) }, func() { do(usual) })
+	})
 }

@@ -74,7 +74,7 @@ type TenantWaiting struct {
 
 // TenantHealth returns the health of the tenant's endpoints whose id, uid, URL or description contains
 // search, in any case, ordered by harm. The empty search selects all. See troubled for the at most
-// MaxHealth endpoints of the answer. The call makes a request per 1 MB of the list of endpoints, 26
+// MaxHealth endpoints of the answer. The call makes at most a request per 1 MB of the list of endpoints, 26
 // for attended circuits if more match, two per 100 endpoints of the answer and one for each of them,
 // and with a search one per 100 endpoints of the tenant.
 //

@@ -10,9 +10,9 @@ import (
 	"surehook.example/surehook/internal/rule/circuit"
 )
 
-// followTransition enqueues a circuit check for the next probe, or for a release at once, also when the circuit
-// sheds no more; and it tells the owner that the circuit opened or closed. It does both even if one fails. What is lost here, the breaker's tick repairs: it finds the record by
-// AttendAt. window has the results of the ten minutes before the transition.
+// followTransition enqueues a circuit check for the next probe, or for a release at once, also when the
+// circuit sheds no more; and it tells the owner that the circuit opened or closed. It does both even if
+// one fails. What is lost here, the breaker's tick repairs: it finds the record by AttendAt. window has the results of the ten minutes before the transition.
 func (g *Gate) followTransition(ctx context.Context, before, after admission.Record, window circuit.Counts, now time.Time) error {
 	var err error
 	if delay, ok := after.CheckAfter(before, now); ok {

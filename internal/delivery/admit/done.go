@@ -76,8 +76,9 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 	return err
 }
 
-// Learn reports the results of the attempts, ordered by their end, to the circuit. Without results nothing is known about the endpoint: all tasks were moved,
-// parked or cancelled, or come again, and a probe among them ends its lease.
+// Learn reports the results of the attempts, ordered by their end, to the circuit. Without results
+// nothing is known about the endpoint: all tasks were moved, parked or cancelled, or come again, and a
+// probe among them ends its lease.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
 	if len(results) == 0 {
 		return g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now())

@@ -89,9 +89,9 @@ func (k *question) try(ctx context.Context) error {
 	}
 }
 
-// write writes the parts that the table changed: it replaces their pointers. The circuit comes first, so that the breaker misses no delivery that is parked. The query
-// forgets a part before it is written: after a conflict, or a write without an answer, the next try
-// reads it again.
+// write writes the parts that the table changed: it replaces their pointers. The circuit comes first, so
+// that the breaker misses no delivery that is parked. The query forgets a part before it is written:
+// after a conflict, or a write without an answer, the next try reads it again.
 func (k *question) write(ctx context.Context) error {
 	id, tenant, next := k.query.Record.Endpoint, k.query.Record.Tenant, &k.answer.Next
 	if next.Record != k.query.Record {

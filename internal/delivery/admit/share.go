@@ -13,9 +13,12 @@ import (
 // again keeps its share, because a copy may be using it. A moved task has none, unless it waits for a rate
 // slot. If the process dies first, the shares expire.
 func (g *Gate) leaveShares(ctx context.Context, queue hook.Queue, ended []Ended) error {
+	if queue != hook.QueueSlot {
+		return nil
+	}
 	var held []admission.Held
 	for _, e := range ended {
-		if moved := e.Verdict.Decision == admission.Move && !e.Verdict.Reserved; queue == hook.QueueSlot && !e.Again && !moved {
+		if moved := e.Verdict.Decision == admission.Move && !e.Verdict.Reserved; !e.Again && !moved {
 			held = append(held, DueOf(e.Task).Share(time.Time{}))
 		}
 	}

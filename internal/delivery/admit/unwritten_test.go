@@ -154,16 +154,22 @@ func TestGate_SuccessesForTheCircuitAreWritten(t *testing.T) {
 	w.wantDelivered("after a success that ends failures", w.Clock.Now().Format("15:00")+" 1002 ")
 }
 
-func TestGate_HeldSuccessesCountInTheirHour(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	next := w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
+// holdOverTheHour holds successes back shortly before the next hour, and then waits until it has begun.
+func (w *bundle) holdOverTheHour() (next time.Time) {
+	next = w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
 	w.Clock.Pass(next.Add(-3 * time.Second).Sub(w.Clock.Now()))
 	w.busy(10)
 	w.report(w.Gate, endpoint, success)
 	w.report(w.Gate, endpoint, success)
 	w.Clock.Pass(4 * time.Second)
+	return next
+}
+
+func TestGate_HeldSuccessesCountInTheirHour(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	next := w.holdOverTheHour()
 	w.report(w.Gate, endpoint, success)
 	w.wantDelivered("in the next hour", next.Add(-time.Hour).Format("15:00")+" 1002 "+next.Format("15:00")+" 1 ")
 }
@@ -173,12 +179,7 @@ func TestGate_FailedWriteOfTheEarlierHourKeepsTheFailure(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	next := w.Clock.Now().Truncate(time.Hour).Add(time.Hour)
-	w.Clock.Pass(next.Add(-3 * time.Second).Sub(w.Clock.Now()))
-	w.busy(10)
-	w.report(w.Gate, endpoint, success)
-	w.report(w.Gate, endpoint, success)
-	w.Clock.Pass(4 * time.Second)
+	w.holdOverTheHour()
 	refused := errors.New("refused")
 	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
 		if call == "write stats" {
