@@ -1,5 +1,15 @@
 # What the other targets need: tools and packages, installed into the project.
 
+NPM    := .ci/again npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix
+PYTHON := python3
+
+# DIR/installed: FILE is a virtual environment of Python in DIR, with the packages of FILE.
+define venv
+	@$(PYTHON) -m venv $(@D)
+	@.ci/again $(@D)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@touch $@
+endef
+
 .PHONY: web
 web: need/node $(WEB) ## Build the console and the portal
 
@@ -23,47 +33,38 @@ bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go'
 	@CGO_ENABLED=0 go build -trimpath -o $@ ./infra
 
 $(RECEIVER)/installed: examples/receiver-python/requirements.txt
-	@python3 -m venv $(RECEIVER)
-	@$(RECEIVER)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/receiver-python/requirements.txt
-	@touch $@
+	$(venv)
 
 examples/cdk-python/.venv/installed: examples/cdk-python/requirements.txt
-	@python3 -m venv examples/cdk-python/.venv
-	@examples/cdk-python/.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r examples/cdk-python/requirements.txt
-	@touch $@
+	$(venv)
 
 $(VENV)/installed: localstack/requirements.txt
 	@echo "installing the emulators into $(VENV)"
-	@python3 -m venv $(VENV)
-	@$(VENV)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/requirements.txt
-	@touch $@
+	$(venv)
 
 # The tools in Python of one purpose each.
 .venv/%/installed: .ci/requirements/%.txt
-	@python3 -m venv .venv/$*
-	@.venv/$*/bin/pip install --quiet --disable-pip-version-check --require-hashes -r .ci/requirements/$*.txt
-	@touch $@
+	$(venv)
 
+$(LOCALSTACK)/installed: PYTHON := $(PYTHON313)
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
-	@$(PYTHON313) -m venv --clear $(LOCALSTACK)
-	@$(LOCALSTACK)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r localstack/python313/requirements.txt
-	@touch $@
+	$(venv)
 
 $(CDK): infra/package.json infra/package-lock.json
 	@echo "installing the CDK CLI into infra/node_modules"
-	@npm --prefix infra ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(NPM) infra
 	@touch $@
 
 $(DOCS): api/docs/package.json api/docs/package-lock.json
 	@echo "installing the renderer of the API's document into api/docs/dist"
-	@npm --prefix api/docs ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(NPM) api/docs
 	@cp api/docs/node_modules/swagger-ui-dist/swagger-ui-bundle.js api/docs/node_modules/swagger-ui-dist/swagger-ui.css $(dir $(DOCS))
 	@touch $@
 
 web/node_modules: web/package.json web/package-lock.json
 	@echo "installing what the console is built with into web/node_modules"
-	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm --prefix web ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 $(NPM) web
 	@touch $@
 
 $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(CLIENTS)/src/openapi.ts $(shell find web/src -type f)
@@ -71,7 +72,7 @@ $(WEB): web/node_modules web/index.html web/vite.config.ts web/tsconfig.json $(C
 	@npm --prefix web run --silent build
 
 .ci/site/node_modules localstack/verify/node_modules examples/receiver-node/node_modules examples/recipes/node_modules examples/profiles/node_modules examples/outbox/node_modules examples/cdk-typescript/node_modules $(CLIENTS)/node_modules: %/node_modules: %/package.json %/package-lock.json
-	@npm --prefix $* ci --ignore-scripts --no-audit --no-fund --loglevel=error
+	@$(NPM) $*
 	@touch $@
 
 # The client as npm packs it. More than one step uses it, so `make tools` builds it.
@@ -80,7 +81,7 @@ $(CLIENTS)/dist/esm/index.js: $(CLIENTS)/node_modules $(CLIENTS)/package.json $(
 
 # Without the parsers of swagger-ui that are compiled for each platform: no page has them.
 $(LICENSES): .ci/licenses/package.json .ci/licenses/package-lock.json
-	@npm --prefix .ci/licenses ci --ignore-scripts --omit=optional --no-audit --no-fund --loglevel=error
+	@$(NPM) .ci/licenses --omit=optional
 	@touch $@
 
 $(TOOLS)/golangci-lint:
@@ -96,7 +97,7 @@ need/go:
 	@command -v go > /dev/null || { echo "Go 1.26 or newer is needed: https://go.dev/doc/install"; exit 1; }
 need/node:
 	@current() { node -e 'process.exit(+(parseInt(process.versions.node) < 22))' 2> /dev/null; }; command -v npm > /dev/null && { current || { \
-		npm --prefix .ci/node ci --ignore-scripts --no-audit --no-fund --loglevel=error && hash -r && current; }; } \
+		$(NPM) .ci/node && hash -r && current; }; } \
 		|| { echo "Node.js 22 or newer with npm is needed (the CDK runs on it): https://nodejs.org/en/download"; exit 1; }
 need/python:
 	@command -v python3 > /dev/null && python3 -c 'import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2> /dev/null \

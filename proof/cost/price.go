@@ -66,8 +66,7 @@ const (
 // PricesOf is the place and the time of Prices.
 const PricesOf = "US East (N. Virginia), November 2026, first tier of volume, beyond the free tier"
 
-// Prices returns AWS's list prices. The dashboard of the stack has its own table
-// (infra/surehook/cost.go), because the CDK app does not import this package.
+// Prices returns AWS's list prices.
 func Prices() []Price {
 	return []Price{
 		{APIRequest, API, "request of an HTTP API", 1.00, million, "https://aws.amazon.com/api-gateway/pricing/"},
