@@ -71,7 +71,9 @@ func (c *call) choose(ctx context.Context, before admission.Limits, now time.Tim
 	if err != nil {
 		return next, nil, err
 	}
-	next, chosen, c.rateWait = next.Claim(next.Order(slices.Concat(listed, c.parked), now), width, c.endpoint.RatePerSecond, c.maxWait(now), now)
+	waiting := next.Free(slices.Concat(listed, c.parked))
+	admission.Order(waiting, now)
+	next, chosen, c.rateWait = next.Claim(waiting, width, c.endpoint.RatePerSecond, c.maxWait(now), now)
 	return next, chosen, nil
 }
 

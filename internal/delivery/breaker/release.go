@@ -37,13 +37,13 @@ func (r *reconciliation) releaseWave(next admission.Record) step {
 	return step{decision: decideRelease, next: next, act: func(ctx context.Context) error { return r.sendWave(ctx, wave) }}
 }
 
-// sendWave sends the deliveries with the fewest attempts, and enqueues the check of the next wave.
+// sendWave sends those whose turn is first, and enqueues the check of the next wave.
 func (r *reconciliation) sendWave(ctx context.Context, wave int) error {
 	parked, _, err := r.withoutSlot(ctx, r.now, max(waveSize(wave), probeChoice))
 	if err != nil || len(parked) == 0 {
 		return err // Tick checks the endpoint again at AttendAt
 	}
-	admission.FewestFirst(parked)
+	admission.Order(parked, r.now)
 	// If the queue refuses a task, its delivery stays parked and is among the oldest of the
 	// next wave. So the next wave is enqueued even after an error: nobody repeats this one.
 	return errors.Join(r.sendTasks(ctx, parked[:min(len(parked), waveSize(wave))]), r.enqueueCheck(ctx, wave+1, waveInterval))

@@ -8,7 +8,7 @@
 //     The same rows stand in docs/circuit.md.
 //   - [Record.After]: what does the circuit learn from the outcomes? And [Limits.Answered]: how many
 //     slots and which speed does the endpoint get?
-//   - [Limits.Claim]: which parked deliveries are next, in the order of [Limits.Order]?
+//   - [Order]: which parked deliveries are next? [Limits.Claim] gives them slots.
 //
 // Ask returns the state that the answer takes for granted, which is written before it is used. A part
 // of the state that was not read is named in the answer ([Admission.Lacks]), so that a fast endpoint

@@ -8,31 +8,28 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others
-// through slots ([Limits.Order]), or in waves ([FewestFirst]) if the endpoint coalesces, or as soon as it is fast again. Each
-// time those with the fewest attempts go first, so that deliveries that always fail neither hold up
-// the others nor open the circuit again: in slots, until they have waited a minute per attempt. At an
-// endpoint with slots, new deliveries and due retries wait behind them: see behindOthers.
+// After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others in
+// one order ([Order]): through slots, or in waves if the endpoint coalesces, or as soon as it is fast
+// again. At an endpoint with slots, new deliveries and due retries wait behind them: see behindOthers.
 
 // ageAfter is how long, per attempt already made, a parked delivery waits before it counts as
 // one without attempts.
 const ageAfter = time.Minute
 
-// Order returns the parked deliveries without a lease, each once, in the order in which they
-// get slots: fewest attempts first, and then oldest first. A delivery that has waited a minute per
-// attempt counts as one without attempts, so that new deliveries do not hold up retries forever.
-func (l Limits) Order(parked []hook.Delivery, now time.Time) []hook.Delivery {
+// Order sorts parked deliveries by who goes first: fewest attempts first, and then oldest first. So
+// deliveries that always fail neither hold up the others nor open the circuit again. A delivery that has
+// waited a minute per attempt counts as one without attempts, so that new deliveries do not hold up
+// retries forever.
+func Order(parked []hook.Delivery, now time.Time) {
 	attempts := func(d hook.Delivery) int {
 		if now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {
 			return 0
 		}
 		return d.Attempts
 	}
-	free := l.Free(parked)
-	slices.SortStableFunc(free, func(a, b hook.Delivery) int {
+	slices.SortStableFunc(parked, func(a, b hook.Delivery) int {
 		return cmp.Or(cmp.Compare(attempts(a), attempts(b)), a.CreatedAt.Compare(b.CreatedAt))
 	})
-	return free
 }
 
 // Free returns the deliveries without a lease, each once.
@@ -46,11 +43,6 @@ func (l Limits) Free(parked []hook.Delivery) []hook.Delivery {
 		}
 	}
 	return free
-}
-
-// FewestFirst sorts the deliveries in the order of a wave.
-func FewestFirst(parked []hook.Delivery) {
-	slices.SortStableFunc(parked, func(a, b hook.Delivery) int { return cmp.Compare(a.Attempts, b.Attempts) })
 }
 
 // Likeliest returns the delivery with the best prospects as a probe, of one or more: one of another

@@ -113,7 +113,7 @@ func events(all []hook.Delivery) string {
 	return text
 }
 
-func TestLimits_Order(t *testing.T) {
+func TestOrder(t *testing.T) {
 	t.Parallel()
 
 	long := 10 * time.Minute
@@ -132,8 +132,9 @@ func TestLimits_Order(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			if got := events(limitsOf(tt.leased...).Order(tt.listed, start.Add(long))); got != tt.want {
-				t.Errorf("Order() = %s; want %s", got, tt.want)
+			free := limitsOf(tt.leased...).Free(tt.listed)
+			if admission.Order(free, start.Add(long)); events(free) != tt.want {
+				t.Errorf("Order() = %s; want %s", events(free), tt.want)
 			}
 		})
 	}
