@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 // batcher processes messages and returns the ids of those that must be delivered again.
@@ -27,7 +27,7 @@ type handler struct {
 // queuesOf returns the queues of single tasks, and the queue coalesce, by the names of their
 // queues. The name is the last part of a queue's URL and ARN, and is unique in the account and
 // region.
-func queuesOf(q config.Queues) map[string]hook.Queue {
+func queuesOf(q names.Queues[string]) map[string]hook.Queue {
 	return map[string]hook.Queue{path.Base(q.Slot): hook.QueueSlot, path.Base(q.Overflow): hook.QueueOverflow, path.Base(q.Coalesce): hook.QueueCoalesce}
 }
 

@@ -17,9 +17,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -110,7 +110,7 @@ func TestHandle_TellsTheQueue(t *testing.T) {
 			t.Parallel()
 
 			var got received
-			h := &handler{deliverer: &got, queues: queuesOf(config.Queues{Slot: account + "shop-slot", Overflow: account + "shop-overflow", Coalesce: account + "shop-coalesce"})}
+			h := &handler{deliverer: &got, queues: queuesOf(names.Queues[string]{Slot: account + "shop-slot", Overflow: account + "shop-overflow", Coalesce: account + "shop-coalesce"})}
 			_, err := h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{
 				{MessageId: "m1", Body: "b1", EventSourceARN: "arn:aws:sqs:eu-west-1:123456789012:" + queue},
 			}})

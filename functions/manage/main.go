@@ -89,7 +89,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Lists:     store,
 		Stats:     store,
 		Index:     store,
-		Queues:    depths{sqs.NewDepths(sdk), urlsOf(cfg.Queues)},
+		Queues:    sqs.NewDepths(sdk, cfg.Queues),
 		Now:       time.Now,
 	}
 	types := &eventtype.Admin{Store: store, Now: time.Now}

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/constructs-go/constructs/v10"
 	"github.com/aws/jsii-runtime-go"
+
+	"surehook.example/surehook/internal/names"
 )
 
 const (
@@ -32,34 +34,8 @@ const (
 // Queues are the queue of events, the queues of deliver, the queues of breaker and replay,
 // and the dead ends.
 type Queues struct {
-	// Events holds events of backends and of EventBridge, with their payloads.
-	Events awssqs.Queue
-	// Rejects holds wrong messages of Events with the reason, and messages that Surehook
-	// could not process.
-	Rejects awssqs.Queue
+	names.Queues[awssqs.Queue]
 
-	Live, Retry, Replay awssqs.Queue
-	// Slot and Overflow are the queues of single tasks: an invocation is an
-	// in-flight slot. A tenant without a free share in Slot goes on in Overflow.
-	Slot, Overflow awssqs.Queue
-	// Coalesce is the queue of endpoints that get the events of a window together.
-	Coalesce awssqs.Queue
-
-	// Circuits holds circuit checks for the breaker.
-	Circuits awssqs.Queue
-	// ReplayJobs holds jobs with a page to process.
-	ReplayJobs awssqs.Queue
-
-	// DeadLetters holds dead deliveries: failures of customers' endpoints.
-	DeadLetters awssqs.Queue
-	// Undeliverable holds messages after processing failures: our own faults.
-	// The queue must stay empty.
-	Undeliverable awssqs.Queue
-	// UndeliverableRetry is the same for the retry queue, and for tasks that the
-	// Scheduler could not send to the retry queue. All of its messages return to the
-	// retry queue. Messages of the Scheduler have no source queue, so in Undeliverable a
-	// redrive to the sources would leave them.
-	UndeliverableRetry awssqs.Queue
 	// Redrive is idle: see newQueues.
 	Redrive awssqs.Queue
 }
@@ -93,25 +69,26 @@ func newQueues(scope constructs.Construct, env Environment) Queues {
 	rejects := newOne("Rejects", awssqs.QueueProps{MaxMessageSizeBytes: jsii.Number(1 << 20)})
 	deadLetters := newOne("DeadLetters", awssqs.QueueProps{})
 	return Queues{
-		Events: newOne("Events", awssqs.QueueProps{
-			VisibilityTimeout: seconds(visibilityTimeouts * apiTimeout),
-			DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: rejects, MaxReceiveCount: jsii.Number(maxReceives)},
-			// SQS refuses a larger message, so the producer has the error at once.
-			MaxMessageSizeBytes: jsii.Number(maxEventMessage),
-		}),
-		Rejects:       rejects,
-		Live:          work("Live", deliverTimeout, undeliverable),
-		Retry:         work("Retry", deliverTimeout, ofRetry),
-		Replay:        work("Replay", deliverTimeout, undeliverable),
-		Slot:          work("Slot", deliverTimeout, undeliverable),
-		Overflow:      work("Overflow", deliverTimeout, undeliverable),
-		Coalesce:      work("Coalesce", deliverTimeout, undeliverable),
-		Circuits:      work("Circuits", breakerTimeout, undeliverable),
-		ReplayJobs:    work("ReplayJobs", replayTimeout, undeliverable),
-		DeadLetters:   deadLetters,
-		Undeliverable: undeliverable,
-
-		UndeliverableRetry: ofRetry,
+		Queues: names.Queues[awssqs.Queue]{
+			Events: newOne("Events", awssqs.QueueProps{
+				VisibilityTimeout: seconds(visibilityTimeouts * apiTimeout),
+				DeadLetterQueue:   &awssqs.DeadLetterQueue{Queue: rejects, MaxReceiveCount: jsii.Number(maxReceives)},
+				// SQS refuses a larger message, so the producer has the error at once.
+				MaxMessageSizeBytes: jsii.Number(maxEventMessage),
+			}),
+			Rejects:            rejects,
+			Live:               work("Live", deliverTimeout, undeliverable),
+			Retry:              work("Retry", deliverTimeout, ofRetry),
+			Replay:             work("Replay", deliverTimeout, undeliverable),
+			Slot:               work("Slot", deliverTimeout, undeliverable),
+			Overflow:           work("Overflow", deliverTimeout, undeliverable),
+			Coalesce:           work("Coalesce", deliverTimeout, undeliverable),
+			Circuits:           work("Circuits", breakerTimeout, undeliverable),
+			ReplayJobs:         work("ReplayJobs", replayTimeout, undeliverable),
+			DeadLetters:        deadLetters,
+			Undeliverable:      undeliverable,
+			UndeliverableRetry: ofRetry,
+		},
 		// Redrive receives no messages. SQS moves messages (the console's
 		// "Start DLQ redrive", StartMessageMoveTask) only out of a queue
 		// configured as a dead-letter queue. The functions send the dead

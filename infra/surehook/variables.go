@@ -42,20 +42,9 @@ func allSettings(p plan) config.Settings {
 	s, q := p.Environment.settings(), p.Queues
 	s.Table, s.KeyARN, s.TopicARN = *p.Table.TableName(), *p.Secrets.Key.KeyArn(), *p.Topic.TopicArn()
 	s.AdminKeySecretARN = *p.Secrets.AdminKey.SecretArn()
-	s.Queues = config.Queues{
-		Events:             *q.Events.QueueUrl(),
-		Rejects:            *q.Rejects.QueueUrl(),
-		Live:               *q.Live.QueueUrl(),
-		Retry:              *q.Retry.QueueUrl(),
-		Replay:             *q.Replay.QueueUrl(),
-		Slot:               *q.Slot.QueueUrl(),
-		Overflow:           *q.Overflow.QueueUrl(),
-		Coalesce:           *q.Coalesce.QueueUrl(),
-		Circuits:           *q.Circuits.QueueUrl(),
-		ReplayJobs:         *q.ReplayJobs.QueueUrl(),
-		DeadLetters:        *q.DeadLetters.QueueUrl(),
-		Undeliverable:      *q.Undeliverable.QueueUrl(),
-		UndeliverableRetry: *q.UndeliverableRetry.QueueUrl(),
+	urls := s.Queues.All()
+	for name, queue := range q.All() {
+		*urls[name] = *(*queue).QueueUrl()
 	}
 	s.RetryQueueARN, s.UndeliverableRetryARN = *q.Retry.QueueArn(), *q.UndeliverableRetry.QueueArn()
 	s.ScheduleGroup, s.ScheduleRoleARN = *p.Schedules.Group.ScheduleGroupName(), *p.Schedules.Role.RoleArn()

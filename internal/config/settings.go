@@ -18,7 +18,7 @@ type Settings struct {
 	TopicARN    string
 	Retention   time.Duration
 
-	Queues                Queues
+	Queues                names.Queues[string] // URLs
 	RetryQueueARN         string
 	UndeliverableRetryARN string
 	ScheduleGroup         string
@@ -49,14 +49,6 @@ type Settings struct {
 	SignIn            names.SignIn
 	AdminKeySecretARN string
 	Traces            string // names.TracesXRay, or the URL of an OTLP endpoint
-}
-
-// Queues are the URLs of the queues.
-type Queues struct {
-	Events, Rejects                                string
-	Live, Retry, Replay, Slot, Overflow, Coalesce  string
-	Circuits, ReplayJobs                           string
-	DeadLetters, Undeliverable, UndeliverableRetry string
 }
 
 // Destinations are the destinations in AWS. The zero Destinations has none.

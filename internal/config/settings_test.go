@@ -63,7 +63,7 @@ func TestRead(t *testing.T) {
 	got, ignored, err := config.Read("deliver", lookup(environment))
 	want := config.Settings{
 		Environment: "prod", Table: "table", KeyARN: "arn:aws:kms:eu-west-1:111122223333:key/k",
-		Queues: config.Queues{
+		Queues: names.Queues[string]{
 			Live: "https://sqs/live", Retry: "https://sqs/retry", Slot: "https://sqs/slot", Overflow: "https://sqs/overflow", Coalesce: "https://sqs/coalesce",
 			DeadLetters: "https://sqs/dead-letters", Circuits: "https://sqs/circuits",
 		},

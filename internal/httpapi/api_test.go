@@ -97,7 +97,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	}
 	b.status = &status.Reader{
 		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store,
-		Stats: b.store, Index: b.store, Queues: queues{"live": {Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
+		Stats: b.store, Index: b.store, Queues: queues{Live: status.Depth{Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
 	b.links = &apikey.Links{Store: b.store, Now: now}

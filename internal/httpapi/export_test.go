@@ -107,7 +107,7 @@ func Views() map[string]reflect.Type {
 		"FoundList":          reflect.TypeFor[allView[search.Found]](),
 		"Found":              reflect.TypeFor[search.Found](),
 		"Egress":             reflect.TypeFor[egressView](),
-		"Health":             reflect.TypeFor[pipelineView](),
+		"Health":             reflect.TypeFor[status.Pipeline](),
 		"AuditList":          reflect.TypeFor[listView[auditView]](),
 		"AuditValues":        reflect.TypeFor[difference](),
 		"Problem":            reflect.TypeFor[problem](),

@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/review"
@@ -18,9 +19,11 @@ import (
 )
 
 // queues holds the depths of the queues; absent queues are empty.
-type queues map[string]status.Depth
+type queues names.Queues[status.Depth]
 
-func (q queues) Depths(context.Context) (map[string]status.Depth, error) { return q, nil }
+func (q queues) Depths(context.Context) (names.Queues[status.Depth], error) {
+	return names.Queues[status.Depth](q), nil
+}
 
 // count counts attempts of acme's endpoint at the time.
 func (b *bundle) count(t *testing.T, id string, at time.Time, attempts ...stats.Attempt) {
@@ -177,7 +180,7 @@ func TestHealth_pipeline(t *testing.T) {
 	}
 
 	e := furnish(t)
-	e.status.Queues = queues{"retry": {InFlight: 3, Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {Visible: 9}}
+	e.status.Queues = queues{Retry: status.Depth{InFlight: 3, Delayed: 1}, DeadLetters: status.Depth{Visible: 1}, Undeliverable: status.Depth{Visible: 4}, UndeliverableRetry: status.Depth{Visible: 5}}
 	e.count(t, string(e.delivery.Endpoint), e.now, mixed()...)
 	open := func(tenant hook.TenantID, endpoint hook.EndpointID) {
 		r := admission.NewRecord(tenant, endpoint)

@@ -5,6 +5,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 var _ status.Queues = Queues{}
@@ -19,20 +20,20 @@ type Queues struct {
 }
 
 // Depths returns exact depths.
-func (q Queues) Depths(context.Context) (map[string]status.Depth, error) {
-	return map[string]status.Depth{
-		"events":        q.Events.events.depth(),
-		"rejects":       q.Events.rejects.depth(),
-		"live":          q.Tasks.of(hook.QueueLive).depth(),
-		"retry":         q.Tasks.of(hook.QueueRetry).depth(),
-		"replay":        q.Tasks.of(hook.QueueReplay).depth(),
-		"slot":          q.Tasks.of(hook.QueueSlot).depth(),
-		"overflow":      q.Tasks.of(hook.QueueOverflow).depth(),
-		"coalesce":      q.Tasks.of(hook.QueueCoalesce).depth(),
-		"replay_jobs":   q.Jobs.jobs.depth(),
-		"circuits":      q.Circuits.checks.depth(),
-		"dead_letters":  q.DeadLetters.letters.depth(),
-		"undeliverable": {Visible: q.Tasks.Undeliverable() + q.Circuits.Undeliverable() + q.Jobs.Undeliverable()},
+func (q Queues) Depths(context.Context) (names.Queues[status.Depth], error) {
+	return names.Queues[status.Depth]{
+		Events:        q.Events.events.depth(),
+		Rejects:       q.Events.rejects.depth(),
+		Live:          q.Tasks.of(hook.QueueLive).depth(),
+		Retry:         q.Tasks.of(hook.QueueRetry).depth(),
+		Replay:        q.Tasks.of(hook.QueueReplay).depth(),
+		Slot:          q.Tasks.of(hook.QueueSlot).depth(),
+		Overflow:      q.Tasks.of(hook.QueueOverflow).depth(),
+		Coalesce:      q.Tasks.of(hook.QueueCoalesce).depth(),
+		ReplayJobs:    q.Jobs.jobs.depth(),
+		Circuits:      q.Circuits.checks.depth(),
+		DeadLetters:   q.DeadLetters.letters.depth(),
+		Undeliverable: status.Depth{Visible: q.Tasks.Undeliverable() + q.Circuits.Undeliverable() + q.Jobs.Undeliverable()},
 	}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/names"
 )
 
 func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
@@ -37,9 +38,8 @@ func TestQueues_Depths_CountsMessagesByVisibility(t *testing.T) {
 	}
 
 	got, err := q.Depths(t.Context())
-	want := map[string]status.Depth{
-		"events": {}, "rejects": {}, "live": {Visible: 4, InFlight: 2, Delayed: 1}, "retry": {}, "replay": {},
-		"slot": {}, "overflow": {}, "coalesce": {}, "replay_jobs": {Visible: 1}, "circuits": {Delayed: 1}, "dead_letters": {Visible: 1}, "undeliverable": {},
+	want := names.Queues[status.Depth]{
+		Live: status.Depth{Visible: 4, InFlight: 2, Delayed: 1}, ReplayJobs: status.Depth{Visible: 1}, Circuits: status.Depth{Delayed: 1}, DeadLetters: status.Depth{Visible: 1},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("Depths() = %v, %v; want (-) and got (+):\n%s", got, err, diff)

@@ -12,6 +12,7 @@ import (
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/cost"
 )
@@ -19,7 +20,9 @@ import (
 // noQueues are queues without messages.
 type noQueues struct{}
 
-func (noQueues) Depths(context.Context) (map[string]status.Depth, error) { return nil, nil }
+func (noQueues) Depths(context.Context) (depths names.Queues[status.Depth], err error) {
+	return depths, nil
+}
 
 // mostLooked is the read units of counting at a look: 10 for an endpoint with one shard, and for others 1.5 a shard.
 func mostLooked(shards int) float64 { return max(10, 1.5*float64(shards)) }

@@ -15,6 +15,7 @@ import (
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/condition"
 	"surehook.example/surehook/internal/rule/review"
@@ -50,7 +51,7 @@ type Pipeline struct {
 	OpenByTenant    []TenantCount       `json:"open_circuits_by_tenant"` // at most maxOpenTenants, most first
 	Attention       []Trouble           `json:"attention"`               // of the counted endpoints, the worst first
 	LastHour        LastHour            `json:"last_hour"`
-	Queues          map[string]Depth    `json:"-"`
+	Queues          names.Queues[Depth] `json:"queues"` // Undeliverable: of both queues of messages set aside
 }
 
 // maxOpenTenants bounds the tenants with open circuits in a Pipeline.
@@ -172,14 +173,15 @@ func troubles(endpoints []EndpointHarm) []Trouble {
 }
 
 // measure sets the depths of the queues, and their sums.
-func (p *Pipeline) measure(depths map[string]Depth) {
-	p.Queues = depths
+func (p *Pipeline) measure(depths names.Queues[Depth]) {
+	all := depths.All()
 	for _, queue := range hook.Queues() {
-		depth := depths[queue.String()]
+		depth := all[queue.String()]
 		if p.InFlight += depth.InFlight; queue != hook.QueueRetry {
 			p.Queued += depth.Visible + depth.Delayed
 		}
 	}
+	p.Queues, p.Queues.Undeliverable = depths, depths.Undeliverable.and(depths.UndeliverableRetry)
 }
 
 // count sets the numbers of open circuits.

@@ -11,15 +11,18 @@ import (
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
 // queues holds the depths of the queues.
-type queues map[string]status.Depth
+type queues names.Queues[status.Depth]
 
-func (q queues) Depths(context.Context) (map[string]status.Depth, error) { return q, nil }
+func (q queues) Depths(context.Context) (names.Queues[status.Depth], error) {
+	return names.Queues[status.Depth](q), nil
+}
 
 // stranger returns an endpoint of another tenant.
 func stranger() hook.Endpoint { return hook.Endpoint{ID: hook.NewEndpointID(), Tenant: "globex"} }
@@ -32,9 +35,9 @@ func TestReader_Pipeline(t *testing.T) {
 
 	b := setup(t)
 	b.Queues = queues{
-		"live": {Visible: 1, InFlight: 10, Delayed: 100}, "replay": {Visible: 2, InFlight: 20, Delayed: 200},
-		"retry": {Visible: 3, InFlight: 30, Delayed: 300}, "dead_letters": {Visible: 4, InFlight: 40, Delayed: 400},
-		"slot": {Visible: 5, InFlight: 50, Delayed: 500}, "overflow": {Visible: 6, InFlight: 60, Delayed: 600},
+		Live: status.Depth{Visible: 1, InFlight: 10, Delayed: 100}, Replay: status.Depth{Visible: 2, InFlight: 20, Delayed: 200},
+		Retry: status.Depth{Visible: 3, InFlight: 30, Delayed: 300}, DeadLetters: status.Depth{Visible: 4, InFlight: 40, Delayed: 400},
+		Slot: status.Depth{Visible: 5, InFlight: 50, Delayed: 500}, Overflow: status.Depth{Visible: 6, InFlight: 60, Delayed: 600},
 	}
 	now, before, yesterday, longAgo, paused := stranger(), stranger(), stranger(), stranger(), stranger()
 	now.Tenant, paused.Tenant = tenant, tenant
@@ -76,6 +79,18 @@ func TestReader_Pipeline(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("Pipeline (-want +got):\n%s", diff)
+	}
+}
+
+// The messages set aside are in two queues, but the API has one number for them.
+func TestReader_Pipeline_undeliverable(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	b.Queues = queues{Undeliverable: status.Depth{Visible: 2, InFlight: 1, Delayed: 3}, UndeliverableRetry: status.Depth{Visible: 40, InFlight: 10, Delayed: 30}}
+	p, err := b.Pipeline(t.Context())
+	if want := (status.Depth{Visible: 42, InFlight: 11, Delayed: 33}); err != nil || p.Queues.Undeliverable != want {
+		t.Errorf("Pipeline has the undeliverable messages %+v, %v; want %+v", p.Queues.Undeliverable, err, want)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 )
 
@@ -44,8 +45,8 @@ type Lists interface {
 
 // Queues measures all queues.
 type Queues interface {
-	// Depths returns the depth of each queue by the name used in the API.
-	Depths(ctx context.Context) (map[string]Depth, error)
+	// Depths returns the depth of each queue.
+	Depths(ctx context.Context) (names.Queues[Depth], error)
 }
 
 // Depth is the approximate number of messages in a queue.
@@ -53,4 +54,9 @@ type Depth struct {
 	Visible  int `json:"visible"`   // ready to be received
 	InFlight int `json:"in_flight"` // received, not yet deleted, and not yet visible again
 	Delayed  int `json:"delayed"`   // invisible until a delay ends
+}
+
+// and returns the sum of both.
+func (d Depth) and(other Depth) Depth {
+	return Depth{d.Visible + other.Visible, d.InFlight + other.InFlight, d.Delayed + other.Delayed}
 }

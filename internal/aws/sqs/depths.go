@@ -4,67 +4,54 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"golang.org/x/sync/errgroup"
 
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/aws/awserr"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
-// Depth is the number of messages of a queue. The numbers of SQS are approximate
-// and lag by up to a minute.
-type Depth struct {
-	Visible  int // ready to be received
-	InFlight int // received and hidden
-	Delayed  int // not yet visible for the first time
-}
+var _ status.Queues = (*Depths)(nil)
 
-// Depths reads the depths of queues. Depths is safe for concurrent use.
+// Depths reads the depths of queues. The numbers of SQS are approximate and lag by up to a minute.
+// Depths is safe for concurrent use.
 type Depths struct {
 	client *awssqs.Client
+	urls   names.Queues[string]
 }
 
-// NewDepths returns a reader of the account's queues.
-func NewDepths(cfg aws.Config) *Depths {
-	return &Depths{client: awssqs.NewFromConfig(cfg)}
+// NewDepths returns a reader of the queues at the URLs.
+func NewDepths(cfg aws.Config, urls names.Queues[string]) *Depths {
+	return &Depths{client: awssqs.NewFromConfig(cfg), urls: urls}
 }
 
-// Depths returns the depth of each queue. urls maps a name, chosen by the caller,
-// to the URL of the queue. A failed request for one queue fails the call.
-func (d *Depths) Depths(ctx context.Context, urls map[string]string) (map[string]Depth, error) {
-	var (
-		mu     sync.Mutex
-		depths = make(map[string]Depth, len(urls))
-	)
+// Depths makes one request for each queue. A failed one fails the call.
+func (d *Depths) Depths(ctx context.Context) (depths names.Queues[status.Depth], err error) {
+	read := depths.All()
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(concurrency)
-	for name, url := range urls {
-		group.Go(func() error {
-			depth, err := readDepth(ctx, d.client, url)
-			if err != nil {
+	for name, url := range d.urls.All() {
+		group.Go(func() (err error) {
+			if *read[name], err = readDepth(ctx, d.client, *url); err != nil {
 				return fmt.Errorf("read depth of queue %s: %w", name, err)
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			depths[name] = depth
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
-	}
-	return depths, nil
+	err = group.Wait()
+	return depths, err
 }
 
-func readDepth(ctx context.Context, client *awssqs.Client, url string) (Depth, error) {
+func readDepth(ctx context.Context, client *awssqs.Client, url string) (status.Depth, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
 	defer cancel()
 
-	var depth Depth
+	var depth status.Depth
 	counts := map[types.QueueAttributeName]*int{
 		types.QueueAttributeNameApproximateNumberOfMessages:           &depth.Visible,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible: &depth.InFlight,
@@ -76,11 +63,11 @@ func readDepth(ctx context.Context, client *awssqs.Client, url string) (Depth, e
 	}
 	out, err := client.GetQueueAttributes(ctx, in)
 	if err != nil {
-		return Depth{}, awserr.Of(ctx, err, service)
+		return status.Depth{}, awserr.Of(ctx, err, service)
 	}
 	for name, count := range counts {
 		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {
-			return Depth{}, &hook.Error{Code: hook.CodeInternal, Message: "the queue reports no " + string(name), Err: err}
+			return status.Depth{}, &hook.Error{Code: hook.CodeInternal, Message: "the queue reports no " + string(name), Err: err}
 		}
 	}
 	return depth, nil

@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 )
 
 func newDepths(t *testing.T, fake http.Handler) *sqs.Depths {
@@ -18,7 +20,15 @@ func newDepths(t *testing.T, fake http.Handler) *sqs.Depths {
 
 	server := httptest.NewServer(fake)
 	t.Cleanup(server.Close)
-	return sqs.NewDepths(configOf(server))
+	return sqs.NewDepths(configOf(server), allURLs())
+}
+
+// allURLs returns a URL of each queue, which ends with its name.
+func allURLs() (urls names.Queues[string]) {
+	for name, url := range urls.All() {
+		*url = strings.TrimSuffix(liveURL, "live") + name
+	}
+	return urls
 }
 
 func attributes(visible, inFlight, delayed string) any {
@@ -38,8 +48,12 @@ func TestDepths_ReadsEachQueue(t *testing.T) {
 		}
 		return attributes("0", "0", "5")
 	}}
-	got, err := newDepths(t, fake).Depths(t.Context(), map[string]string{"live": liveURL, "retry": retryURL})
-	want := map[string]sqs.Depth{"live": {Visible: 100_000, InFlight: 23, Delayed: 4}, "retry": {Delayed: 5}}
+	got, err := newDepths(t, fake).Depths(t.Context())
+	var want names.Queues[status.Depth]
+	for _, depth := range want.All() {
+		depth.Delayed = 5
+	}
+	want.Live = status.Depth{Visible: 100_000, InFlight: 23, Delayed: 4}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("Depths() = %v (-want +got):\n%s", err, diff)
 	}
@@ -51,11 +65,14 @@ func TestDepths_ReadsEachQueue(t *testing.T) {
 		}
 	}
 	slices.Sort(urls)
-	if diff := cmp.Diff([]string{liveURL, retryURL}, urls); diff != "" {
-		t.Errorf("queues read (-want +got):\n%s", diff)
+	all := allURLs()
+	var wanted []string
+	for _, url := range all.All() {
+		wanted = append(wanted, *url)
 	}
-	if none, err := newDepths(t, fake).Depths(t.Context(), nil); err != nil || len(none) != 0 {
-		t.Errorf("Depths(no queues) = %v, %v; want none", none, err)
+	slices.Sort(wanted)
+	if diff := cmp.Diff(wanted, urls); diff != "" {
+		t.Errorf("queues read (-want +got):\n%s", diff)
 	}
 }
 
@@ -76,8 +93,8 @@ func TestDepths_NamesTheFailedQueue(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			got, err := newDepths(t, tt.fake).Depths(t.Context(), map[string]string{"live": liveURL})
-			if err == nil || got != nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "queue live") {
+			got, err := newDepths(t, tt.fake).Depths(t.Context())
+			if err == nil || hook.CodeOf(err) != tt.want || !strings.Contains(err.Error(), "read depth of queue ") {
 				t.Errorf("Depths() = %v, %v; want %s, naming the queue", got, err, tt.want)
 			}
 		})

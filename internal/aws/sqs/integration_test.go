@@ -16,9 +16,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/proof/porttest"
 )
 
@@ -142,11 +144,17 @@ func TestDepths_OnEmulators(t *testing.T) {
 		}
 		send(hook.QueueRetry, 4, 10*time.Minute)
 
-		got, err := sqs.NewDepths(cfg).Depths(t.Context(), map[string]string{"live": urls[hook.QueueLive], "retry": urls[hook.QueueRetry]})
+		var all names.Queues[string]
+		empty := create(t, client, "empty")
+		for _, url := range all.All() {
+			*url = empty
+		}
+		all.Live, all.Retry = urls[hook.QueueLive], urls[hook.QueueRetry]
+		got, err := sqs.NewDepths(cfg, all).Depths(t.Context())
 		if err != nil {
 			t.Fatalf("Depths() = %v; want nil", err)
 		}
-		want := map[string]sqs.Depth{"live": {Visible: 2, InFlight: 1}, "retry": {Delayed: 4}}
+		want := names.Queues[status.Depth]{Live: status.Depth{Visible: 2, InFlight: 1}, Retry: status.Depth{Delayed: 4}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("Depths() (-want +got):\n%s", diff)
 		}
