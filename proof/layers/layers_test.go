@@ -30,6 +30,7 @@ func fences() []fence {
 		{name: "hook", glob: "internal/hook", why: "the domain words know the standard library", bad: upward("net/http", module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
 		{name: "store", glob: "internal/store", why: "a change knows error codes alone", bad: upward(module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
 		{name: "cache", glob: "internal/cache", why: "a cache knows no value", bad: upward(module+"/internal/hook", module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
+		{name: "merge", glob: "internal/merge", why: "a merge knows no row", bad: upward(module+"/internal/hook", module+"/internal/rule/", module+"/internal/delivery/", module+"/internal/names")},
 		{name: "names", glob: "internal/names", why: "names know nothing", bad: []string{module + "/internal/hook", "github.com/"}},
 		{name: "config", glob: "internal/config", why: "config turns the environment into structs", bad: upward(module + "/internal/hook")},
 		{name: "emf", glob: "internal/emf", why: "metric lines know names and words", bad: upward(module+"/internal/rule/", module+"/internal/delivery/")},

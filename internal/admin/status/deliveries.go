@@ -8,6 +8,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/merge"
 )
 
 // DeliveryFilter selects deliveries. The zero value of a field selects all.
@@ -119,7 +120,7 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 		})
 	}
 	narrow := f.Type != "" || f.Status != "" || f.Failed || f.Ordered || f.State == hook.StateDelivered
-	m := newMerge(r.sources(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
+	m := merged(r.rowsOf(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
 	l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
 	data, next, err := l.read(ctx, p.Limit)
 	if err != nil {
@@ -242,7 +243,7 @@ type deliveryPage struct {
 
 	tenant hook.TenantID
 	filter DeliveryFilter
-	merge  *merge
+	merge  *merge.List[Row]
 }
 
 // read returns at most limit deliveries, and the position for the next page; nil at
@@ -251,7 +252,7 @@ func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery
 	var positions []Position // of data
 	for len(data) <= limit {
 		want := limit + 1 - len(data)
-		rows, err := l.merge.take(ctx, want)
+		rows, err := l.merge.Take(ctx, want)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -264,13 +265,13 @@ func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery
 				data, positions = append(data, d), append(positions, rows[i].Position)
 			}
 		}
-		if at, more := l.merge.rest(); len(data) <= limit && len(rows) < want {
-			if more {
-				next = &at
+		if at := l.merge.Rest(); len(data) <= limit && len(rows) < want {
+			if at != nil {
+				next = &at.Position
 			}
 			return data, next, nil
 		}
-		if l.merge.spent() && len(data) <= limit {
+		if l.merge.Left <= 0 && len(data) <= limit {
 			return data, &rows[len(rows)-1].Position, nil
 		}
 	}
@@ -288,7 +289,7 @@ func (l deliveryPage) records(ctx context.Context, rows []Row) ([]hook.Delivery,
 	}
 	found := make(map[hook.DeliveryRef]hook.Delivery, len(refs))
 	if len(refs) > 0 {
-		l.merge.left -= (len(refs) + 99) / 100
+		l.merge.Left -= (len(refs) + 99) / 100
 		read, err := l.Lists.DeliveriesByRef(ctx, refs)
 		if err != nil {
 			return nil, fmt.Errorf("read %d deliveries: %w", len(refs), err)

@@ -7,6 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/merge"
 )
 
 // EventFilter selects events. The zero value of a field selects all.
@@ -66,13 +67,13 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 		return page.List[ListedEvent]{}, &hook.Error{Code: hook.CodeInvalid, Message: fmt.Sprintf(
 			"the endpoints of the tenant have %d shards, and a list of events merges at most %d; list the deliveries of one endpoint instead", len(parts), maxParts)}
 	}
-	sources := r.sources(parts)
+	all := r.rowsOf(parts)
 	for shard := range hook.UntargetedShards {
-		sources = append(sources, &source{read: func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
+		all = append(all, func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
 			return r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
-		}})
+		})
 	}
-	m := newMerge(sources, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(sources), f.Type != ""))
+	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(all), f.Type != ""))
 	l := eventPage{Reader: r, tenant: tenant, filter: f, merge: m, states: newStates(targets)}
 	data, next, err := l.read(ctx, p.Limit)
 	if err != nil {
@@ -123,7 +124,7 @@ type eventPage struct {
 
 	tenant hook.TenantID
 	filter EventFilter
-	merge  *merge
+	merge  *merge.List[Row]
 	states states
 }
 
@@ -146,16 +147,16 @@ func (l eventPage) read(ctx context.Context, limit int) (data []ListedEvent, nex
 			break
 		}
 		if short {
-			at, more := l.merge.rest()
-			if !more {
+			at := l.merge.Rest()
+			if at == nil {
 				return data, nil, nil
 			}
 			if at.At == last.At && at.Event == last.Event {
-				at = last
+				return data, &last, nil
 			}
-			return data, &at, nil
+			return data, &at.Position, nil
 		}
-		if l.merge.spent() {
+		if l.merge.Left <= 0 {
 			return data, &last, nil
 		}
 	}
@@ -171,7 +172,7 @@ func eventPosition(e hook.Event) Position {
 func (l eventPage) take(ctx context.Context, n int, last *Position) (positions []Position, short bool, err error) {
 	for len(positions) < n && !short {
 		want := n - len(positions)
-		rows, err := l.merge.take(ctx, want)
+		rows, err := l.merge.Take(ctx, want)
 		if err != nil {
 			return nil, false, err
 		}
@@ -201,7 +202,7 @@ func (l eventPage) heads(ctx context.Context, positions []Position) ([]hook.Even
 	for i, position := range positions {
 		ids[i] = position.Event
 	}
-	l.merge.left -= (len(ids) + 99) / 100
+	l.merge.Left -= (len(ids) + 99) / 100
 	found, err := l.Lists.EventHeads(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read %d events: %w", len(ids), err)

@@ -6,6 +6,7 @@ import (
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/merge"
 )
 
 // Part is a part of a list of deliveries: one shard of an endpoint. The rows of a part
@@ -36,15 +37,61 @@ type Span struct {
 	From *Position
 }
 
-// sources returns the sources of the parts.
-func (r *Reader) sources(parts []Part) []*source {
-	all := make([]*source, len(parts))
+// Bounds of the requests of a page.
+const (
+	// maxParts bounds the parts of a list: the first look at each part is a request.
+	maxParts = 1000
+	// moreRequests bounds the requests of a page after the first look at each part.
+	moreRequests = 24
+	// recordReads is the part of moreRequests for the records of the rows: a batch
+	// read takes 100, and a page looks at 101 rows at once.
+	recordReads = 2
+	// concurrentReads bounds the concurrent requests. The client of the table keeps 10
+	// idle connections.
+	concurrentReads = 8
+)
+
+// rowsOf looks at the next rows of a part of a list in the span.
+type rowsOf func(ctx context.Context, span Span, look int) (rows []Row, more bool, err error)
+
+// rowsOf returns what looks at the rows of the parts.
+func (r *Reader) rowsOf(parts []Part) []rowsOf {
+	all := make([]rowsOf, len(parts))
 	for i, part := range parts {
-		all[i] = &source{read: func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
+		all[i] = func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
 			return r.Lists.DeliveryRows(ctx, part, span, look)
-		}}
+		}
 	}
 	return all
+}
+
+// looks are the numbers of rows of the first request for a part, and of the others.
+type looks struct{ first, next int }
+
+// merged returns the rows of the parts in the span as one list, newest first, after the position; nil:
+// from its begin.
+func merged(parts []rowsOf, span Span, after *Position, l looks) *merge.List[Row] {
+	list := &merge.List[Row]{
+		Compare: func(a, b Row) int { return a.Compare(b.Position) },
+		First:   l.first, Next: l.next, Left: moreRequests - recordReads, AtOnce: concurrentReads,
+	}
+	if after != nil {
+		list.After = &Row{Position: *after}
+	}
+	for _, read := range parts {
+		list.Add(func(ctx context.Context, after *Row, look int) (rows []Row, last *Row, err error) {
+			from := span
+			if after != nil {
+				from.From = &after.Position
+			}
+			rows, more, err := read(ctx, from, look)
+			if more && len(rows) > 0 {
+				last = new(rows[len(rows)-1])
+			}
+			return rows, last, err
+		})
+	}
+	return list
 }
 
 // looksFor returns the numbers of rows to request for a page of limit rows from n parts. The first

@@ -59,10 +59,6 @@ func listOf(target hook.Target, state hook.State) list {
 	return list{target, state, "", "~"} // "~" is after all digits
 }
 
-// empty reports whether the list has no position. DynamoDB rejects a query with a
-// lower bound above the upper bound.
-func (l list) empty() bool { return l.from >= l.to }
-
 // position returns the position of the delivery in the list, or "" for a delivery in
 // another state.
 func (l list) position(d hook.Delivery) string {
@@ -75,8 +71,12 @@ func (l list) position(d hook.Delivery) string {
 // sources returns the queries for the rows from after on; the first row may have the
 // position after. The index lists every delivery of the state, except delivered ones that
 // were created when their event was accepted. Their keys begin with that time, so a
-// query of the shard returns them in the order of the list.
+// query of the shard returns them in the order of the list. A list without positions has none: DynamoDB
+// rejects a query with a lower bound above the upper bound.
 func (s *Store) sources(l list, after string) []source {
+	if l.from >= l.to {
+		return nil
+	}
 	from := l.from
 	if after != "" {
 		from = after
@@ -106,31 +106,21 @@ func (s *Store) sources(l list, after string) []source {
 // A source that looked at maxPages pages ends the page: next is then the position up
 // to which all sources were read.
 func (s *Store) pageOf(ctx context.Context, l list, after string, limit int) (page []hook.Delivery, next string, err error) {
-	if l.empty() {
-		return nil, "", nil
-	}
 	limit = min(max(limit, 1), maxPage)
-	m := s.newMerge(s.sources(l, after))
-	m.after = after
-	size := limit + 1
+	first := limit + 1
 	if after != "" {
-		size++ // for the row at after
+		first++ // for the row at after
 	}
-	var rows []indexRow
-	for len(rows) <= limit && m.more() && !m.exhausted() {
-		read, err := m.next(ctx, limit+1-len(rows), size)
-		if err != nil {
-			return nil, "", err
-		}
-		rows, size = append(rows, read...), maxRows
+	m := s.merged(s.sources(l, after), after, first, maxRows)
+	rows, err := m.Take(ctx, limit+1)
+	if err != nil {
+		return nil, "", err
 	}
-	switch {
-	case len(rows) > limit:
+	if at := m.Rest(); len(rows) > limit {
 		rows = rows[:limit]
 		next = l.cursor(rows[limit-1].at)
-	case m.more():
-		at, _ := m.frontier()
-		next = l.cursor(at)
+	} else if at != nil {
+		next = l.cursor(at.at)
 	}
 	page, err = current(ctx, s, rows, s.payload.fromDeliveryItem, l.position)
 	return page, next, err

@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -283,16 +284,17 @@ func TestStore_DueCircuits_DropsStaleRows(t *testing.T) {
 func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 	t.Parallel()
 
-	const at = "#2026-01-02T03:04:05.678Z#" + string(eventID) + "#0001"
-	item := func(state string) string {
-		return `"pk":{"S":"endpoint#ep_0123456789abcdef#00"},"sk":{"S":"delivery` + at + `"},"endpoint_sk":{"S":"` + state + at +
-			`"},"state":{"S":"` + state + `"},"created_at":{"N":"1767323045678"}`
+	keys := func(n int, state string) string {
+		at := fmt.Sprintf("#2026-01-02T03:04:05.%dZ#%s#0001", 678+n, eventID)
+		return fmt.Sprintf(`"pk":{"S":"endpoint#ep_0123456789abcdef#00"},"sk":{"S":"delivery%s"},"endpoint_sk":{"S":"%s%s"},"state":{"S":"%s"},"created_at":{"N":"%d"}`,
+			at, state, at, state, 1767323045678+n)
 	}
-	keys := item("parked")
-	gone := answer{body: `{"Responses":{"table":[{` + item("dead") + `}]}}`}
-	there := answer{body: `{"Responses":{"table":[{` + keys + `}]}}`}
-	last := answer{body: `{"Items":[{` + keys + `}]}`}
-	more := answer{body: `{"Items":[{` + keys + `}],"LastEvaluatedKey":{` + keys + `}}`}
+	gone := func(n int) answer { return answer{body: `{"Responses":{"table":[{` + keys(n, "dead") + `}]}}`} }
+	there := func(n int) answer { return answer{body: `{"Responses":{"table":[{` + keys(n, "parked") + `}]}}`} }
+	last := func(n int) answer { return answer{body: `{"Items":[{` + keys(n, "parked") + `}]}`} }
+	more := func(n int) answer {
+		return answer{body: `{"Items":[{` + keys(n, "parked") + `}],"LastEvaluatedKey":{` + keys(n, "parked") + `}}`}
+	}
 
 	tests := []struct {
 		name     string
@@ -300,10 +302,11 @@ func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 		want     int
 		requests int
 	}{
-		{name: "the first page is current", script: []answer{more, there}, want: 1, requests: 2},
-		{name: "the only page is stale", script: []answer{last, gone}, want: 0, requests: 2},
-		{name: "the second page is current", script: []answer{more, gone, more, there}, want: 1, requests: 4},
-		{name: "every page is stale", script: []answer{more, gone, more, gone, more, gone, more, gone, more, gone, more, there}, want: 0, requests: 10},
+		{name: "the first page is current", script: []answer{more(0), there(0)}, want: 1, requests: 2},
+		{name: "the only page is stale", script: []answer{last(0), gone(0)}, want: 0, requests: 2},
+		{name: "the second page is current", script: []answer{more(0), gone(0), last(1), there(1)}, want: 1, requests: 4},
+		{name: "the pages after the first are short", script: []answer{more(0), gone(0), more(1), more(2), last(3), there(2)}, want: 1, requests: 6},
+		{name: "every page is stale", script: []answer{more(0), gone(0), more(1), more(2), more(3), more(4), gone(4), last(5), there(5)}, want: 0, requests: 7},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -52,10 +52,10 @@ func pageThrough[I, T any](
 	ctx context.Context, s *Store, sources []source, limit int, from func(I) (T, error), position func(T) string,
 ) ([]T, error) {
 	limit = max(limit, 1)
-	list := s.newMerge(sources)
+	list := s.merged(sources, "", firstPage(limit, len(sources)), max(limit, maxPage))
 	var all []T
-	for rows, size := limit, firstPage(limit, len(sources)); ; rows, size = max(limit-len(all), maxPage), max(limit, maxPage) {
-		page, err := list.next(ctx, rows, size)
+	for rows := limit; ; rows = max(limit-len(all), maxPage) {
+		page, err := list.Take(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -63,8 +63,7 @@ func pageThrough[I, T any](
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, records...)
-		if len(all) >= limit || !list.more() || list.exhausted() {
+		if all = append(all, records...); len(all) >= limit || len(page) < rows {
 			return all[:min(len(all), limit)], nil
 		}
 	}

@@ -38,12 +38,8 @@ func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []
 // error, CountSelected also returns the count so far.
 func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (int, error) {
 	op := fmt.Sprintf("count %s deliveries of endpoint %s", selection.State, selection.Endpoint)
-	l := selectedList(selection)
-	if l.empty() {
-		return 0, nil
-	}
 	count := 0
-	for _, source := range s.sources(l, "") {
+	for _, source := range s.sources(selectedList(selection), "") {
 		source.query.Select = types.SelectCount
 		for pages := dynamodb.NewQueryPaginator(s.db, source.query); pages.HasMorePages(); {
 			out, err := pages.NextPage(ctx)
@@ -59,11 +55,7 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 // Oldest makes one query per shard, and reads no records.
 func (s *Store) Oldest(ctx context.Context, selection replay.Selection) (rows []backlog.Row, more bool, err error) {
 	op := fmt.Sprintf("find oldest %s deliveries of endpoint %s", selection.State, selection.Endpoint)
-	l := selectedList(selection)
-	if l.empty() {
-		return nil, false, nil
-	}
-	sources, limit := s.sources(l, ""), min(max(selection.Limit, 1), maxPage)
+	sources, limit := s.sources(selectedList(selection), ""), min(max(selection.Limit, 1), maxPage)
 	pages := make([][]map[string]types.AttributeValue, len(sources))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(maxShardQueries)
@@ -96,12 +88,8 @@ func (s *Store) Oldest(ctx context.Context, selection replay.Selection) (rows []
 // Newest makes one query per shard. A row may be stale, and then the newest delivery is older.
 func (s *Store) Newest(ctx context.Context, selection replay.Selection) (time.Time, error) {
 	op := fmt.Sprintf("find newest %s delivery of endpoint %s", selection.State, selection.Endpoint)
-	l := selectedList(selection)
-	if l.empty() {
-		return time.Time{}, nil
-	}
 	newest := "" // positions have the order of times
-	for _, source := range s.sources(l, "") {
+	for _, source := range s.sources(selectedList(selection), "") {
 		source.query.ScanIndexForward = aws.Bool(false)
 		items, _, err := s.page(ctx, source.query, 1)
 		if err != nil {
@@ -136,12 +124,11 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 	if from >= to {
 		return nil, "", nil
 	}
-	m := s.newMerge(s.eventSources(sel, from, to))
-	m.after = sel.After
 	limit := min(max(sel.Limit, 1), maxPage)
-	var last string
-	for size := limit + 1; len(page) < limit && m.more() && !m.exhausted(); size = maxRows {
-		rows, err := m.next(ctx, limit-len(page), size)
+	m := s.merged(s.eventSources(sel, from, to), sel.After, limit+1, maxRows)
+	for len(page) < limit {
+		want := limit - len(page)
+		rows, err := m.Take(ctx, want)
 		if err != nil {
 			return nil, "", translate(err, op)
 		}
@@ -150,18 +137,20 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 			if err != nil {
 				return nil, "", translate(err, op)
 			}
-			if last = row.at; generation <= 1 { // one row of each event
+			if next = row.at; generation <= 1 { // one row of each event
 				page = append(page, replay.EventPlace{ID: event, AcceptedAt: millis(at)})
 			}
 		}
+		if at := m.Rest(); len(rows) < want && at != nil {
+			return page, at.at, nil
+		} else if len(rows) < want {
+			break
+		}
 	}
-	switch frontier, dry := m.frontier(); {
-	case !m.more():
-		return page, "", nil
-	case len(page) < limit && dry:
-		return page, max(frontier, last), nil
+	if !m.More() {
+		next = ""
 	}
-	return page, last, nil
+	return page, next, nil
 }
 
 // eventSources returns the queries of the source, in the order of positions.

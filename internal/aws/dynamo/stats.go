@@ -368,17 +368,14 @@ func (s *Store) Active(ctx context.Context, at time.Time, after hook.CircuitChec
 	if after.Endpoint != "" {
 		begin = activeRange(after.Tenant, after.Endpoint) + begin
 	}
-	list := s.newMerge(s.shardQueries(activeList(at), endpointShards, above, begin))
-	active := make([]hook.CircuitCheck, 0, limit)
-	for size := firstPage(limit, endpointShards); len(active) < limit && list.more(); size = limit {
-		rows, err := list.next(ctx, limit-len(active), size)
-		if err != nil {
-			return nil, translate(err, op)
-		}
-		for _, row := range rows {
-			tenant, endpoint, _ := strings.Cut(row.StateSK, "#")
-			active = append(active, hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)})
-		}
+	rows, err := s.merged(s.shardQueries(activeList(at), endpointShards, above, begin), "", firstPage(limit, endpointShards), limit).Take(ctx, limit)
+	if err != nil {
+		return nil, translate(err, op)
+	}
+	active := make([]hook.CircuitCheck, len(rows))
+	for i, row := range rows {
+		tenant, endpoint, _ := strings.Cut(row.StateSK, "#")
+		active[i] = hook.CircuitCheck{Tenant: hook.TenantID(tenant), Endpoint: hook.EndpointID(endpoint)}
 	}
 	return active, nil
 }
