@@ -92,6 +92,8 @@ func (p *parser) test() condition {
 	return p.comparison()
 }
 
+// comparison reads two operands. It takes two paths only for an order, and of different lengths: AWS
+// refuses a comparison of a path with itself.
 func (p *parser) comparison() condition {
 	left := p.operand()
 	w := p.next()
@@ -100,38 +102,28 @@ func (p *parser) comparison() condition {
 	}
 	p.operators++
 	right := p.operand()
-	p.distinct(w.text, left, right)
-	if w.text != "=" {
-		p.scalar(w.text, left, "S", "N", "B")
-		p.scalar(w.text, right, "S", "N", "B")
+	if left.value == "" && right.value == "" && (w.text == "=" || len(left.path) == len(right.path)) {
+		p.fail(w)
 	}
-	return func(s *scope) bool { return compares(w.text, left.read(s), right.read(s)) }
+	p.scalar(w.text, left, "S", "N")
+	p.scalar(w.text, right, "S", "N")
+	return func(s *scope) bool {
+		order, ok := compare(left.read(s), right.read(s))
+		return ok && (order == 0 && w.text != "<" || order < 0 && w.text != "=")
+	}
 }
 
-// pair reads the arguments of a function of a path and an operand.
-func (p *parser) pair(name string, f func(a, b types.AttributeValue) bool) condition {
+// pair reads the arguments of a function of a path and a string.
+func (p *parser) pair(name string, f func(v types.AttributeValue, text string) bool) condition {
 	of := p.path()
 	p.want(",")
-	argument := p.operand()
+	argument := p.value()
 	p.want(")")
-	p.distinct(name, operand{path: of}, argument)
-	if name == "begins_with" {
-		p.scalar(name, argument, "S", "B")
+	p.scalar(name, operand{value: argument}, "S")
+	return func(s *scope) bool {
+		text, _ := s.values[argument].(*types.AttributeValueMemberS)
+		return f(of.in(s), text.Value)
 	}
-	return func(s *scope) bool { return f(of.in(s), argument.read(s)) }
-}
-
-// distinct refuses a comparison of a path with itself.
-func (p *parser) distinct(operator string, first, other operand) {
-	if first.path == nil || other.path == nil {
-		return
-	}
-	p.check(func(s *scope) error {
-		if len(first.path) != len(other.path) || !first.path.overlaps(other.path, s) {
-			return nil
-		}
-		return fmt.Errorf("The first operand must be distinct from the remaining operands for this operator or function; operator: %s, first operand: %s", operator, first.path[0].in(s)) //nolint:staticcheck // as AWS writes it
-	})
 }
 
 // scalar refuses a value of a type that the operator never takes.

@@ -11,11 +11,12 @@
 // names the field. So are legacy parameters, consumed capacity, metrics of item
 // collections, checks of a transaction without a write, ReturnValues but ALL_NEW of an update,
 // Select but COUNT, segments and indexes of a Scan, several tables in one batch, puts of a batch,
-// keys that are not strings, numbers other than whole ones of 64 bits and floats in their shortest
-// decimal form, sums of floats, nulls, sets of binary values, projections of nested paths, elements
-// of lists in a path, attribute_type, other comparators than those of the grammar,
-// differences, operands in parentheses, and a key condition that begins with the sort key. Malformed requests are refused
-// before Around sees them.
+// projections of a transaction of reads, keys that are not strings, numbers other than whole ones of 64 bits
+// and floats in their shortest decimal form, sums of floats, nulls, sets of binary values, projections of
+// nested paths, elements of lists in a path, attribute_type, other comparators than those of the grammar,
+// comparisons with other values than strings and numbers, and of two paths but for an order of paths of
+// different lengths, functions with other values than strings, differences, operands in parentheses, and a
+// key condition that begins with the sort key. Malformed requests are refused before Around sees them.
 //
 // # What differs
 //
@@ -32,7 +33,7 @@
 //	and        = not { "AND" not }
 //	not        = "NOT" not | basic | "(" condition ")"
 //	basic      = "attribute_exists" "(" path ")" | "attribute_not_exists" "(" path ")"
-//	           | "begins_with" "(" path "," operand ")" | "contains" "(" path "," operand ")"
+//	           | "begins_with" "(" path "," value ")" | "contains" "(" path "," value ")"
 //	           | operand comparator operand
 //	comparator = "=" | "<" | "<="
 //	operand    = value | path | "size" "(" path ")"
@@ -58,8 +59,7 @@
 //
 // All pages are below https://docs.aws.amazon.com/amazondynamodb/latest/:
 //
-//   - developerguide/Expressions.OperatorsAndFunctions.html: conditions, precedence,
-//     contains with distinct operands
+//   - developerguide/Expressions.OperatorsAndFunctions.html: conditions, precedence
 //   - developerguide/Expressions.UpdateExpressions.html: clauses, ADD and DELETE of
 //     attributes that are not nested
 //   - developerguide/Query.KeyConditionExpressions.html and Query.FilterExpression.html: key

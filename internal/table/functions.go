@@ -1,7 +1,6 @@
 package table
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,40 +9,24 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// beginsWith is the function begins_with of strings and binary values.
-func beginsWith(v, prefix types.AttributeValue) bool {
-	switch v := v.(type) {
-	case *types.AttributeValueMemberS:
-		prefix, ok := prefix.(*types.AttributeValueMemberS)
-		return ok && strings.HasPrefix(v.Value, prefix.Value)
-	case *types.AttributeValueMemberB:
-		prefix, ok := prefix.(*types.AttributeValueMemberB)
-		return ok && bytes.HasPrefix(v.Value, prefix.Value)
-	}
-	return false
+// beginsWith is the function begins_with. Only a string begins with a string.
+func beginsWith(v types.AttributeValue, prefix string) bool {
+	text, ok := v.(*types.AttributeValueMemberS)
+	return ok && strings.HasPrefix(text.Value, prefix)
 }
 
 // contains is the function contains: a part of a string, or an element of a set or list.
-func contains(v, part types.AttributeValue) bool {
+func contains(v types.AttributeValue, part string) bool {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
-		part, ok := part.(*types.AttributeValueMemberS)
-		return ok && strings.Contains(v.Value, part.Value)
-	case *types.AttributeValueMemberB:
-		part, ok := part.(*types.AttributeValueMemberB)
-		return ok && bytes.Contains(v.Value, part.Value)
+		return strings.Contains(v.Value, part)
+	case *types.AttributeValueMemberSS:
+		return slices.Contains(v.Value, part)
 	case *types.AttributeValueMemberL:
-		return slices.ContainsFunc(v.Value, func(e types.AttributeValue) bool { return equal(e, part) })
-	}
-	set, ok := elements(v)
-	if !ok {
-		return false
-	}
-	switch part := part.(type) {
-	case *types.AttributeValueMemberS:
-		return set.kind == "S" && slices.Contains(set.all, part.Value)
-	case *types.AttributeValueMemberN:
-		return set.kind == "N" && slices.Contains(set.all, part.Value)
+		return slices.ContainsFunc(v.Value, func(e types.AttributeValue) bool {
+			text, ok := e.(*types.AttributeValueMemberS)
+			return ok && text.Value == part
+		})
 	}
 	return false
 }

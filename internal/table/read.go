@@ -44,19 +44,14 @@ func (t *Table) TransactGetItems(
 	if err := t.only(in, "TransactItems"); err != nil {
 		return nil, err
 	}
-	reads := make([]*expressions, len(in.TransactItems))
 	c := &Call{Operation: "TransactGetItems", Input: in}
 	var err error
-	if c.Keys, err = t.batchKeys(len(reads), maxTransaction, func(i int) (Key, error) {
+	if c.Keys, err = t.batchKeys(len(in.TransactItems), maxTransaction, func(i int) (Key, error) {
 		get := in.TransactItems[i].Get
 		if get == nil {
 			return Key{}, invalid("each part of a transaction of reads must have a Get")
 		}
-		if err := t.request(get.TableName, get, "TableName", "Key", "ProjectionExpression", "ExpressionAttributeNames"); err != nil {
-			return Key{}, err
-		}
-		var err error
-		if reads[i], err = t.reader(get.ProjectionExpression, nil, get.ExpressionAttributeNames, nil); err != nil {
+		if err := t.request(get.TableName, get, "TableName", "Key"); err != nil {
 			return Key{}, err
 		}
 		return t.exactKey(get.Key)
@@ -71,7 +66,7 @@ func (t *Table) TransactGetItems(
 			if bytes += ItemSize(item); bytes > maxTransactBytes {
 				return nil, invalid("Transaction request has exceeded the maximum allowed size of %d bytes", maxTransactBytes)
 			}
-			out.Responses[i].Item = reads[i].shown(item)
+			out.Responses[i].Item = item
 		}
 		return out, nil
 	})
