@@ -369,6 +369,36 @@ func TestGate_Sheds(t *testing.T) {
 	}
 }
 
+// An endpoint with a rate sheds like one without: a share of the first attempts waits until the shedding
+// ends, and the others go on at the rate, also while some wait.
+func TestGate_ShedsBesideARate(t *testing.T) {
+	t.Parallel()
+
+	w, e := setup(t), active()
+	e.RatePerSecond = 1000
+	for i := range 16 {
+		c := hook.ClassUnavailable
+		if i%4 == 0 {
+			c = hook.ClassDelivered
+		}
+		w.settle(w.admit(w.query(e, i, 1)), c)
+	}
+	for range 2 {
+		record := w.record()
+		q := w.query(e, 100, 100)
+		a := w.admit(q)
+		for i, v := range a.Verdicts {
+			want := admission.Verdict{Decision: admission.Admit}
+			if !record.Admits(string(q.Due[i].Delivery.Event), start) {
+				want = admission.Verdict{Decision: admission.Park, Reason: hook.ReasonFailureRate}
+			}
+			if v != want {
+				t.Errorf("delivery %d while %t that some wait: %+v; want %+v", i, record.Waiting, v, want)
+			}
+		}
+	}
+}
+
 // The circuit of an endpoint that never succeeds opens by the number of its attempts, although
 // those in flight together count once in the row.
 func TestGate_OpensWhenAllFail(t *testing.T) {

@@ -46,13 +46,14 @@ func (r *Record) MostSlots(e *hook.Endpoint, now time.Time) int {
 }
 
 // Width returns the highest number of slots through which parked deliveries are sent; 0: they
-// are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each.
+// are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each, or wait while the
+// circuit of a fast endpoint sheds.
 func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	if e.Coalesce.On() {
 		return 0
 	}
 	slots := r.MostSlots(e, now)
-	if slots == 0 && e.RatePerSecond > 0 {
+	if slots == 0 && e.RatePerSecond > 0 && r.Sheds(now) == 0 {
 		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
 	}
 	return slots
@@ -67,8 +68,8 @@ func (r *Record) AdmitsNow(e *hook.Endpoint, now time.Time) float64 {
 	return r.PassRate(now)
 }
 
-// SlotsNow returns the slots that the endpoint has now, of the given highest number. While it sheds,
-// it has fewer. If it is not fast, the number follows its answers: see Answered. In the first minute
+// SlotsNow returns the slots that the endpoint has now, of the given highest number, which is lower while
+// it sheds. If it is not fast, the number follows its answers up to there: see Answered. In the first minute
 // of a speed class it is at most earlySlots, because a queue needs time to grow.
 func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
 	most = max(min(most, 1), most*(100-r.Sheds(now))/100)
@@ -88,7 +89,7 @@ func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
 // InitialSlots returns the number of slots before the first answer in the speed class: one if the
 // class began with an outage.
 func (r *Record) InitialSlots() int {
-	if !r.ClosedAt.IsZero() && !r.ClosedAt.Before(r.SpeedAt) {
+	if r.Speed == Unproven && !r.ClosedAt.IsZero() && !r.ClosedAt.Before(r.SpeedAt) {
 		return 1
 	}
 	return FirstSlots

@@ -22,13 +22,13 @@ func rules() []rule {
 		{"circuit not closed", (*asking).open},
 		{"circuit closed, recent 429", (*asking).throttled},
 		{"coalescing", (*asking).coalesces},
+		{"needs no in-flight slot, the circuit sheds, and the first attempt is not in the share that starts", (*asking).shed},
 		{"needs an in-flight slot, and others wait", (*asking).behindOthers},
 		{"needs an in-flight slot, in a queue of batches", (*asking).elsewhere},
 		{"above the rate, and others wait, or the next rate slot is over a minute away", (*asking).farAboveRate},
 		{"above the rate", (*asking).aboveRate},
 		{"in the queue slot without a share", (*asking).withoutShare},
 		{"needs an in-flight slot", (*asking).inFlight},
-		{"the circuit sheds, and the first attempt is not in the share that starts", (*asking).shed},
 		{"otherwise", func(*asking, Due) (Verdict, bool) { return Verdict{Decision: Admit}, true }},
 	}
 }
