@@ -159,9 +159,9 @@ func (c *call) send(ctx context.Context, chosen []admission.Claim) (released int
 // are known to wait, all at the same time, because a parked delivery waits for this hand-over.
 func (c *call) prefetch(ctx context.Context, f Freed) error {
 	group, groupCtx := errgroup.WithContext(ctx)
-	if f.InFlight > 0 {
+	if f.Leased > 0 {
 		group.Go(func() (err error) {
-			c.listed, err = c.list(groupCtx, f.InFlight+choice)
+			c.listed, err = c.list(groupCtx, f.Leased+choice)
 			return err
 		})
 	}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -37,20 +37,17 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 			attempts = append(attempts, e.Result)
 		}
 	}
-	errs := []error{g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended)}
-	var (
-		learnt   sync.WaitGroup
-		learnErr error
-	)
-	learnt.Go(func() {
-		learnErr = errors.Join(g.leaveShares(ctx, p.Query.Queue, ended), g.Learn(ctx, p.Answer, attempts))
-	})
-	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
-		learnt.Wait()
+	err := errors.Join(g.endWatch(p, attempts), g.fillAfterPark(ctx, p, ended))
+	steps := []func() error{
+		func() error {
+			return errors.Join(g.leaveShares(ctx, p.Query.Queue, ended), g.Learn(ctx, p.Answer, attempts))
+		},
+		func() error { return g.HandOver(ctx, freedBy(p.Query.Endpoint, ended)) },
 	}
-	errs = append(errs, g.HandOver(ctx, freedBy(p.Query.Endpoint, ended)))
-	learnt.Wait()
-	return errors.Join(append(errs, learnErr)...)
+	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
+		return errors.Join(err, steps[0](), steps[1]())
+	}
+	return errors.Join(append(parallel.Each(2, 2, func(i int) error { return steps[i]() }), err)...)
 }
 
 // Return takes back what a task held that ended without asking: the slot that its sender claimed, and
@@ -65,6 +62,7 @@ func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, e
 func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) error {
 	var parked []hook.Delivery
 	for _, e := range ended {
+		// Of a delivery that is parked, Delivery is the record just written.
 		if !e.Again && e.Result.State == hook.StateParked && e.Delivery.Reason == hook.ReasonInFlight {
 			parked = append(parked, *e.Delivery)
 		}

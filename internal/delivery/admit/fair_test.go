@@ -34,7 +34,7 @@ func TestHandOver_AfterAFailureToAYoungerDelivery(t *testing.T) {
 		attempts[40] = 0
 		w.park(attempts...)
 		slot := w.lease(-1, time.Minute)
-		s := admit.Freed{Tenant: w.endpoint.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []admission.Held{slot}, InFlight: 1}
+		s := admit.Freed{Tenant: w.endpoint.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []admission.Held{slot}, Leased: 1}
 		want := "0"
 		if failed {
 			s.Failed, s.Last, want = true, w.parked[0].CreatedAt, "40"

@@ -45,8 +45,8 @@ type LimitStore interface {
 	LimitReader
 	// ChangeLimits writes the differences between before and after. It writes nothing and
 	// returns CodeConflict if a lease or rate slot to be changed is no longer as in before, or
-	// if leases are added and the endpoint would have more than after.Most leases. Score and Late
-	// are overwritten without a condition: two concurrent writers may lose a count. Without a
+	// if leases are added and the endpoint would have more than after.Most leases. Score, Slots
+	// and Late are overwritten without a condition: of two concurrent writers one may lose an answer. Without a
 	// difference nothing is written.
 	ChangeLimits(ctx context.Context, endpoint hook.EndpointID, before, after admission.Limits) error
 	// Shares returns the tenant's shares in the queue slot, or the zero Limits.

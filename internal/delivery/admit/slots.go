@@ -50,7 +50,7 @@ type Freed struct {
 	Answers  []admission.Answer
 	Last     time.Time // when the last of the deliveries was created
 	Failed   bool      // at least one attempt failed
-	InFlight int       // slots of the endpoint in use, which bound the list of parked deliveries; 0: probably none wait
+	Leased   int       // parked deliveries that may have a slot, which a list of those without one passes over; 0: probably none wait
 }
 
 // freedBy returns the slots that the tasks of an endpoint held.
@@ -64,7 +64,7 @@ func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 		f.Tenant, f.ID = one.Task.Tenant, one.Task.Delivery.Endpoint
 		f.Held = append(f.Held, held)
 		if one.Task.Slot && e != nil { // the delivery waited, and probably others wait
-			f.InFlight = max(f.InFlight, one.Verdict.InFlight, 1)
+			f.Leased = max(f.Leased, one.Verdict.InFlight, 1)
 		}
 		if one.Delivery != nil {
 			f.Last = one.Delivery.CreatedAt

@@ -24,7 +24,8 @@ func Circuits(s CircuitStore, wait store.Wait) store.Table[hook.CircuitCheck, ad
 	}
 }
 
-// updateCircuit writes the step of the circuit record, if it changes anything.
+// updateCircuit writes the step of the circuit record as read, if it changes that. It reads the record again only
+// after a conflict, so a success that changes nothing costs nothing, even if others have failed since.
 func (s *Releaser) updateCircuit(ctx context.Context, read admission.Record, step func(admission.Record) admission.Record) (before, after admission.Record, err error) {
 	return Circuits(s.Store, s.Wait).UpdateFrom(ctx, read, checkOf(read), func(record admission.Record) (admission.Record, bool, error) {
 		next := step(record)

@@ -21,7 +21,7 @@ import (
 type Message struct {
 	ID    string
 	Body  string
-	Queue hook.Queue // of the queue; zero: one of the queues of batches, live, retry and replay
+	Queue hook.Queue // that it came from; zero stands for live, retry or replay, which are treated alike
 }
 
 // Deliverer processes batches of tasks. All fields without a remark must be set. With an empty
@@ -38,7 +38,8 @@ type Deliverer struct {
 }
 
 // ProcessBatch processes the messages concurrently and returns the ids of the failed messages,
-// which must be received again. A failed message does not affect the others.
+// which must be received again. A failed message fails no other one, but all return together, after the
+// last attempt.
 func (d *Deliverer) ProcessBatch(ctx context.Context, messages []Message) (failed []string) {
 	jobs := decodeMessages(messages)
 	d.processJobs(ctx, uniqueJobs(jobs))

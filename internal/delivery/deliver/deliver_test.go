@@ -467,6 +467,57 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	}
 }
 
+// panickingGate panics about two endpoints.
+type panickingGate struct {
+	deliver.Gate
+
+	ask, done hook.EndpointID
+}
+
+func (g *panickingGate) Ask(ctx context.Context, q admission.Query) (*admit.Permits, error) {
+	if q.Record.Endpoint == g.ask {
+		panic("a bug")
+	}
+	return g.Gate.Ask(ctx, q)
+}
+
+func (g *panickingGate) Done(ctx context.Context, p *admit.Permits, ended []admit.Ended) error {
+	if p.Query.Record.Endpoint == g.done {
+		panic("a bug")
+	}
+	return g.Gate.Done(ctx, p, ended)
+}
+
+// A bug in the gate about one endpoint fails its tasks alone, and one after the attempt repeats none.
+func TestProcessBatch_APanicOfTheGate(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	ask, done := w.Endpoint(nil), w.Endpoint(nil)
+	w.Post(ask)
+	settled := w.Post(done)[0]
+	good := w.Post(w.Endpoint(nil))[0]
+	var messages []deliver.Message
+	for _, m := range w.Queue.Receive(hook.QueueLive, 10) {
+		body, err := m.Task.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages = append(messages, deliver.Message{ID: m.ID, Body: body})
+	}
+	process := w.Deliverer()
+	process.Gate = &panickingGate{process.Gate, ask.ID, done.ID}
+	if diff := cmp.Diff([]string{messages[0].ID, messages[1].ID}, process.ProcessBatch(w.Context(), messages)); diff != "" {
+		t.Errorf("failed differ (-want +got):\n%s", diff)
+	}
+	if a, b := w.Delivery(good).State, w.Delivery(settled).State; a != hook.StateDelivered || b != hook.StateDelivered {
+		t.Errorf("the neighbour is %s, the one of which Done panics %s; want both delivered", a, b)
+	}
+	if failed := w.Deliverer().ProcessBatch(w.Context(), messages); len(failed) > 0 || len(w.Posts) != 3 {
+		t.Errorf("the same messages again: %v failed, %d requests in all; want none, and 3", failed, len(w.Posts))
+	}
+}
+
 func TestProcessBatch_RunsRecordsConcurrently(t *testing.T) {
 	t.Parallel()
 

@@ -3,7 +3,6 @@ package deliver
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/admit"
@@ -13,13 +12,30 @@ import (
 	"surehook.example/surehook/internal/rule/settlement"
 )
 
-// process takes the tasks of one endpoint down the way: those that ask the gate, and the others. Groups ask one after the other, because groups that ask at the same time would compete
-// for the endpoint's limits.
+// process takes the tasks of one endpoint down the way: those that ask the gate, and at the same time the
+// others. A panic fails the tasks of this endpoint alone.
 func (d *Deliverer) process(ctx context.Context, jobs []*job, snapshot *Snapshot, now time.Time) {
+	var err error
+	defer func() {
+		if err != nil {
+			failAll(jobs, err)
+		}
+	}()
+	defer parallel.Recover(&err)
 	due, ungated := d.judge(ctx, jobs, snapshot, now)
-	var others sync.WaitGroup
-	defer others.Wait()
-	others.Go(func() { d.processUngated(ctx, ungated) })
+	parallel.Each(2, 2, func(i int) error {
+		if i == 0 {
+			d.processUngated(ctx, ungated)
+		} else {
+			d.processGated(ctx, due, snapshot)
+		}
+		return nil // each job holds its own error
+	})
+}
+
+// processGated asks the gate, and takes the steps that it allows. Groups ask one after the other, because
+// groups that ask at the same time would compete for the endpoint's limits.
+func (d *Deliverer) processGated(ctx context.Context, due []*job, snapshot *Snapshot) {
 	var groups []*group
 	for _, members := range groupsOf(due) {
 		g, err := d.ask(ctx, members, snapshot)
@@ -96,9 +112,9 @@ func stepAfter(s *subject, v admission.Verdict, now time.Time) (settlement.Step,
 }
 
 // processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held. The
-// verdicts stand for the whole group: a circuit that opens after the gate's answer stops no attempt of it, and
-// the next part of the batch loads it anew; the gate reads it anew only after a conflict. Each delivery is
-// settled by its own outcome. A circuit of a later generation ignores the outcomes, but for a 429; the counts
+// verdicts stand for the whole group: a circuit that opens after it was loaded stops no attempt of the group,
+// unless the gate has to write the circuit, and meets a conflict. Only the next part of a large batch loads it
+// anew. Each delivery is settled by its own outcome. A circuit of a later generation ignores the outcomes, but for a 429; the counts
 // of its window do not.
 func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 	done := ends{tasks: make([]admit.Ended, 0, len(g.jobs))}

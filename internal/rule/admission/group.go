@@ -7,7 +7,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// coalesces decides about the tasks of one request to a coalescing endpoint, all together.
+// coalesces decides about the tasks of one request to a coalescing endpoint, all together. The rows before
+// decide alike about all tasks of a query, but for a probe: then this row decides about none, because the circuit is
+// not closed.
 func (a *asking) coalesces(Due) (Verdict, bool) {
 	if !a.endpoint.Coalesce.On() {
 		return Verdict{}, false

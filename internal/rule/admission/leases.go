@@ -108,8 +108,8 @@ const (
 	Full                     // no slot is free
 )
 
-// Start begins the lease of a task, or takes over a claim of the delivery, if the endpoint has fewer
-// than most leases. The claim may be that of a later task: while the queue lags, a claim expires before its
+// Start takes over a claim of the delivery, or begins a lease of the task if the endpoint has fewer than
+// most leases. The claim may be that of a later task: while the queue lags, a claim expires before its
 // task arrives, and the slot is claimed anew. Any other lease of the delivery means that another process
 // may be making the attempt: the task is busy until that lease ends.
 func (l Limits) Start(own Held, most int, now time.Time) (Limits, Grant) {

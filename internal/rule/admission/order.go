@@ -16,7 +16,7 @@ import (
 // one without attempts.
 const ageAfter = time.Minute
 
-// Order sorts parked deliveries by who goes first: fewest attempts first, and then oldest first. So
+// Order sorts parked deliveries, of which the caller lists the oldest, by who goes first: fewest attempts first, and then oldest first. So
 // deliveries that always fail neither hold up the others nor open the circuit again. A delivery that has
 // waited a minute per attempt counts as one without attempts, so that new deliveries do not hold up
 // retries forever.

@@ -68,6 +68,12 @@ func (o *Outcomes) count(r Result) {
 // probe and of a test event are not.
 func (a Admission) NeedsWindow() bool { return a.probe == "" && !a.test }
 
+// copyMayProbe reports whether a copy of the probe's task may be making an attempt, too: one was admitted before
+// it, or has asked since and changed the end of the lease.
+func (a Admission) copyMayProbe(r Record) bool {
+	return a.copiedProbe || !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
+}
+
 // After returns the record after the outcomes of the admitted attempts.
 func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.Time) Record {
 	if !o.requested && a.probe == "" {
@@ -82,11 +88,9 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 	case a.test:
 		r = r.afterTest(a, o, settings, now)
 	case a.probe != "":
-		// Another end than the one that this task wrote: a copy of it asked since, and may be probing.
-		renewed := !r.LeaseUntil.Truncate(time.Millisecond).Equal(a.Next.Record.LeaseUntil.Truncate(time.Millisecond))
 		r.Circuit = r.AfterProbe(circuit.ProbeResult{
 			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive,
-			Unmade: !o.requested, Returns: !o.attempted, Copied: a.copiedProbe || renewed,
+			Unmade: !o.requested, Returns: !o.attempted, Copied: a.copyMayProbe(r),
 		}, settings, now)
 	default:
 		r.Circuit = r.AfterBatch(o.Results, window, a.Next.Record.Circuit, settings, now)

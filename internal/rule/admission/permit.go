@@ -35,7 +35,7 @@ func (a *asking) lease(due Due) Verdict {
 		return Verdict{}
 	}
 	own := a.own(due)
-	most := max(a.before.Width(a.endpoint, a.now), a.most) // of a fast endpoint with a rate, the claims have slots
+	most := max(a.before.Width(a.endpoint, a.now), a.most) // at a fast endpoint with a rate only claims have slots
 	next, granted := a.Next.Limits.Start(own, a.before.SlotsNow(*a.Next.Limits, most, a.now), a.now)
 	a.Next.Limits = &next
 	switch granted {

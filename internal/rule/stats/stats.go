@@ -17,7 +17,7 @@
 // # Latency
 //
 // The histogram holds the durations of attempts with a response or a timeout. The classes dns,
-// connect, reset, tls, blocked, task and transformation do not count, because their durations
+// connect, reset, tls, blocked, token and transformation do not count, because their durations
 // do not measure the speed of the endpoint.
 package stats
 
