@@ -64,7 +64,7 @@ func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []h
 	}
 	parts := make([]part, len(endpoints))
 	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) (err error) {
-		parts[i], err = r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
+		parts[i], _, err = r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
 		return err
 	})
 	if err != nil {

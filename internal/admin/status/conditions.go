@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/backlog"
@@ -14,7 +13,6 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/condition"
-	"surehook.example/surehook/internal/rule/review"
 	"surehook.example/surehook/internal/rule/stats"
 )
 
@@ -94,14 +92,12 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	}
 	all := make([]summarized, len(endpoints))
 	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) error {
-		e, record := endpoints[i], recordOf(records, tenant, endpoints[i].ID)
-		hours, err := r.Stats.Hours(ctx, e.ID, h.Since)
-		if err != nil {
-			return fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
+		found, hours, err := r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
+		if err == nil {
+			all[i] = summarized{summary(&found, hours), found, queuedIn(found.counts, now)}
+			all[i].counts = stats.Counts{} // too large to keep
 		}
-		recent := review.Recent(hours, now)
-		all[i] = summarized{summary(e, record, hours), e, record, queuedIn(recent, now), recent.Latency.Mean()}
-		return nil
+		return err
 	})
 	if err != nil {
 		return TenantHealth{}, err
@@ -111,7 +107,9 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 		queued += s.queued
 	}
 	h.Waiting.Queued = int(math.Round(queued))
-	slices.SortStableFunc(all, func(a, b summarized) int { return condition.Compare(a.harm(), b.harm()) })
+	slices.SortStableFunc(all, func(a, b summarized) int {
+		return condition.Compare(a.EndpointSummary.harm(), b.EndpointSummary.harm())
+	})
 	if err := r.addWaiting(ctx, &h, all); err != nil {
 		return TenantHealth{}, err
 	}
@@ -161,11 +159,9 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 // summarized is an endpoint whose hours were read.
 type summarized struct {
 	EndpointSummary
+	part
 
-	endpoint hook.Endpoint
-	record   admission.Record
-	queued   float64
-	mean     time.Duration // of the recent answers
+	queued float64
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
@@ -178,45 +174,33 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, all []summariz
 	}
 	h.Waiting.Counted = backlog.Counted{Complete: len(waiting) <= maxWaiting && h.Matching <= MaxHealth}
 	waiting = waiting[:min(len(waiting), maxWaiting)]
-	var mu sync.Mutex
-	return each(ctx, len(waiting), concurrentReads, func(ctx context.Context, i int) error {
-		e := waiting[i]
-		s, err := r.Endpoints.StatusOf(ctx, e.endpoint, e.record)
-		if err != nil {
-			return err
-		}
-		c, found, err := r.counts(ctx, &s, e.mean, h.At)
-		if err != nil {
-			return err
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		h.Waiting.add(found)
-		h.Waiting.Add(c.Counted)
-		e.Waiting, e.AtRisk, e.FirstLoss = found.Retrying+found.Parked, found.AtRisk, found.FirstLoss
-		return nil
-	})
+	err := each(ctx, len(waiting), concurrentReads, func(ctx context.Context, i int) error { return r.fill(ctx, &waiting[i].part, h.At) })
+	for _, e := range waiting {
+		h.Waiting.add(e.waiting)
+		h.Waiting.Add(e.part.harm.Counted)
+		e.Waiting, e.AtRisk, e.FirstLoss = e.waiting.Retrying+e.waiting.Parked, e.waiting.AtRisk, e.waiting.FirstLoss
+	}
+	return err
 }
 
-// summary returns the summary of the endpoint. It does not keep the hours, which are too large.
-func summary(e hook.Endpoint, r admission.Record, hours []stats.Hour) EndpointSummary {
+// summary returns the summary of a judged endpoint. It does not keep the hours, which are too large.
+func summary(of *part, hours []stats.Hour) EndpointSummary {
 	sum := stats.Sum(hours, time.Time{})
 	s := EndpointSummary{
-		Name: nameOf(e), Status: e.Status, Condition: judged(e, r, hours), Circuit: r.State,
+		Name: of.harm.Name, Status: of.endpoint.Status, Condition: of.harm.Condition, Circuit: of.record.State,
 		Attempts: sum.Attempts(), Delivered: sum.Delivered, Failed: sum.Unsuccessful(), Dead: sum.Dead,
 	}
 	s.Attention = s.harm().Attention()
-	if s.Attempts > 0 {
-		s.Success = new(float64(s.Attempts-s.Failed) / float64(s.Attempts))
-	}
-	if sum.Latency.Count() > 0 {
-		s.P95 = sum.Latency.Percentile(95).Truncate(time.Microsecond)
+	f := sum.Figures()
+	shown := figuresOf(&f)
+	if s.Success = shown.Success; shown.Latency != nil {
+		s.P95 = shown.Latency.P95
 	}
 	for i := range hours {
 		h := &hours[i]
-		of := HourSummary{Start: h.Start, Delivered: h.Delivered, Failed: h.Unsuccessful(), Dead: max(h.Dead, 0)}
-		if of.Delivered > 0 || of.Failed > 0 || of.Dead > 0 {
-			s.Hours = append(s.Hours, of)
+		counted := HourSummary{Start: h.Start, Delivered: h.Delivered, Failed: h.Unsuccessful(), Dead: max(h.Dead, 0)}
+		if counted.Delivered > 0 || counted.Failed > 0 || counted.Dead > 0 {
+			s.Hours = append(s.Hours, counted)
 		}
 	}
 	return s

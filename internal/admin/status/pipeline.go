@@ -297,8 +297,9 @@ type part struct {
 	record   admission.Record
 	waiting  Waiting
 	oldest   backlog.Row
-	counts   stats.Counts
-	harm     EndpointHarm // of a deleted endpoint without a condition
+	counts   stats.Counts  // recent
+	mean     time.Duration // of the recent answers
+	harm     EndpointHarm  // of a deleted endpoint without a condition
 }
 
 // recordOf returns the endpoint's record; a new one without a stored record.
@@ -318,7 +319,7 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admissio
 	} else if err != nil {
 		return part{}, fmt.Errorf("find endpoint %s: %w", of.Endpoint, err)
 	}
-	found, err := r.judge(ctx, e, record, now)
+	found, _, err := r.judge(ctx, e, record, now)
 	if err != nil {
 		return found, err
 	}
@@ -328,15 +329,16 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admissio
 	return found, r.fill(ctx, &found, now)
 }
 
-// judge returns the condition of the endpoint and its recent counts.
-func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Record, now time.Time) (part, error) {
-	hours, err := r.Stats.Hours(ctx, e.ID, judgedSince(now))
+// judge returns the condition of the endpoint and its recent counts, and the hours that they are from.
+func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Record, now time.Time) (found part, hours []stats.Hour, err error) {
+	hours, err = r.Stats.Hours(ctx, e.ID, judgedSince(now))
 	if err != nil {
-		return part{}, fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
+		return part{}, nil, fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
 	}
 	sum := stats.Sum(hours, time.Time{})
 	harm := EndpointHarm{Name: nameOf(e), Tenant: e.Tenant, Condition: judged(e, record, hours), Damage: Damage{Dead: sum.Dead, Failed: sum.Unsuccessful()}}
-	return part{endpoint: e, record: record, counts: review.Recent(hours, now), harm: harm}, nil
+	recent := review.Recent(hours, now)
+	return part{endpoint: e, record: record, counts: recent, mean: recent.Latency.Mean(), harm: harm}, hours, nil
 }
 
 // fill counts the deliveries of a judged endpoint.
@@ -348,7 +350,7 @@ func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
 			return err
 		}
 	}
-	c, waiting, err := r.counts(ctx, &s, f.counts.Latency.Mean(), now)
+	c, waiting, err := r.counts(ctx, &s, f.mean, now)
 	if err != nil {
 		return err
 	}
