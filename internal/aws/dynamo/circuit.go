@@ -33,11 +33,7 @@ func toCircuitItem(r admission.Record) circuitItem {
 
 // Circuit reads one item.
 func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID) (admission.Record, error) {
-	r, err := read[admission.Record](ctx, s, circuitKey(endpoint), "circuit", string(endpoint))
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return admission.NewRecord(tenant, endpoint), nil
-	}
-	return r, err
+	return readOr(ctx, s, circuitKey(endpoint), "circuit", string(endpoint), admission.NewRecord(tenant, endpoint))
 }
 
 // SaveCircuit makes one conditional write.

@@ -188,8 +188,8 @@ func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64,
 
 // tenant reads the attributes of a tenant, or all; the zero item for an unknown tenant.
 func (s *Store) tenant(ctx context.Context, tenant hook.TenantID, attributes ...string) (tenantItem, error) {
-	it, err := read[tenantItem](ctx, s, tenantKey(tenant), "tenant", string(tenant), attributes...)
-	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+	it, err := readOr(ctx, s, tenantKey(tenant), "tenant", string(tenant), tenantItem{}, attributes...)
+	if err != nil {
 		return tenantItem{}, err
 	}
 	if it.Closing != "" {

@@ -63,11 +63,7 @@ func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (p
 
 // Catalogue reads one item.
 func (s *Store) Catalogue(ctx context.Context) (hook.Catalogue, error) {
-	c, err := read[hook.Catalogue](ctx, s, catalogueKey(), "catalogue", "of event types")
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		err = nil
-	}
-	return c, err
+	return readOr(ctx, s, catalogueKey(), "catalogue", "of event types", hook.Catalogue{})
 }
 
 // PutEventType writes the type and the catalogue in one transaction.

@@ -45,7 +45,7 @@ func current[I, T any](
 }
 
 // pageThrough returns the first records of a list, at most limit. The list is merged
-// from the sources; see merge. pageThrough skips stale rows: each source makes at most
+// from the sources; see merged. pageThrough skips stale rows: each source makes at most
 // maxPages requests, the first for firstPage rows, the others for max(limit, 100) rows,
 // and none for more than maxRows. The caller bounds limit.
 func pageThrough[I, T any](

@@ -41,11 +41,7 @@ func (s *Store) ChangeShares(ctx context.Context, tenant hook.TenantID, before, 
 }
 
 func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {
-	l, err := read[admission.Limits](ctx, s, k, "limits", id)
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		err = nil
-	}
-	return l, err
+	return readOr(ctx, s, k, "limits", id, admission.Limits{})
 }
 
 // limitsUpdate builds the update of one change.

@@ -17,24 +17,14 @@ import (
 // DeliveryRows makes one query: of the shard's partition for all states, or of the
 // index by_endpoint for one state.
 func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) (rows []status.Row, more bool, err error) {
-	op := "list deliveries of endpoint " + string(part.Endpoint)
 	index, prefix := "", deliveryPrefix
 	if part.State != 0 {
 		index, prefix = names.IndexByEndpoint, indexPrefix(part.State)
 	}
-	items, more, err := s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look)
-	if err != nil {
-		return nil, false, translate(err, op)
-	}
-	for _, item := range items {
-		row, err := s.deliveryRow(item, part.State)
-		if err != nil {
-			s.unreadable(ctx, item, err)
-			continue
-		}
-		rows = append(rows, row)
-	}
-	return rows, more, nil
+	rows, more, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item map[string]types.AttributeValue) (status.Row, error) {
+		return s.deliveryRow(item, part.State)
+	})
+	return rows, more, translate(err, "list deliveries of endpoint "+string(part.Endpoint))
 }
 
 // deliveryRow decodes a row of the partition, or of the index for a state.
@@ -62,37 +52,38 @@ func (s *Store) deliveryRow(item map[string]types.AttributeValue, state hook.Sta
 func (s *Store) UntargetedRows(
 	ctx context.Context, tenant hook.TenantID, n int, span status.Span, look int,
 ) (rows []status.Row, more bool, err error) {
-	op := "list events without a target of tenant " + string(tenant)
-	items, more, err := s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look)
-	if err != nil {
-		return nil, false, translate(err, op)
-	}
-	for _, item := range items {
+	rows, more, err = s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look, func(item map[string]types.AttributeValue) (row status.Row, err error) {
 		var it indexRow
 		if err := decodeItem(item, &it); err != nil {
-			return nil, false, translate(err, op)
+			return row, err
 		}
 		at, event, _, err := parsePosition(it.StateSK)
-		if err != nil {
-			return nil, false, translate(err, op)
-		}
-		rows = append(rows, status.Row{Position: status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event}}})
-	}
-	return rows, more, nil
+		return status.Row{Position: status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event}}}, err
+	})
+	return rows, more, translate(err, "list events without a target of tenant "+string(tenant))
 }
 
 // look makes one query for at most limit rows in the span, newest first. Their positions follow the prefix
-// of the sort key.
+// of the sort key. Store.Unreadable learns of the rows that this build cannot read.
 func (s *Store) look(
-	ctx context.Context, index, partition, prefix string, within status.Span, limit int,
-) (items []map[string]types.AttributeValue, more bool, err error) {
+	ctx context.Context, index, partition, prefix string, within status.Span, limit int, row func(item map[string]types.AttributeValue) (status.Row, error),
+) (rows []status.Row, more bool, err error) {
 	from, to := spanBounds(within)
 	if from >= to { // DynamoDB rejects a lower bound above the upper bound
 		return nil, false, nil
 	}
 	query := s.query(index, partition, between, prefix+from, prefix+to)
 	query.ScanIndexForward = aws.Bool(false)
-	return s.page(ctx, query, min(max(limit, 1), maxRows))
+	items, more, err := s.page(ctx, query, min(max(limit, 1), maxRows))
+	for _, item := range items {
+		found, err := row(item)
+		if err != nil {
+			s.unreadable(ctx, item, err)
+			continue
+		}
+		rows = append(rows, found)
+	}
+	return rows, more, err
 }
 
 // spanBounds returns the bounds of positions in the span. A time alone is before all

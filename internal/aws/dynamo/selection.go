@@ -170,11 +170,6 @@ func (s *Store) eventSources(sel replay.EventSelection, from, to string) []sourc
 // selectedList returns the list of the selection.
 func selectedList(selection replay.Selection) list {
 	l := listOf(selection.Target, selection.State)
-	if !selection.From.IsZero() {
-		l.from = timeBound(selection.From)
-	}
-	if !selection.To.IsZero() {
-		l.to = timeBound(selection.To)
-	}
+	l.from, l.to = spanBounds(status.Span{Since: selection.From, Until: selection.To})
 	return l
 }

@@ -25,9 +25,9 @@ func TestStore_Select_QueriesTheRangeOfTheIndex(t *testing.T) {
 		from, to         time.Time
 		wantFrom, wantTo string
 	}{
-		{name: "without bounds", from: time.Time{}, to: time.Time{}, wantFrom: "dead#", wantTo: "dead#~"},
+		{name: "without bounds", from: time.Time{}, to: time.Time{}, wantFrom: "dead#0", wantTo: "dead#~"},
 		{name: "from a time on", from: epoch, to: time.Time{}, wantFrom: "dead#2026-01-02T03:04:05.678Z", wantTo: "dead#~"},
-		{name: "to a time", from: time.Time{}, to: epoch, wantFrom: "dead#", wantTo: "dead#2026-01-02T03:04:05.678Z"},
+		{name: "to a time", from: time.Time{}, to: epoch, wantFrom: "dead#0", wantTo: "dead#2026-01-02T03:04:05.678Z"},
 		{
 			name: "between times within milliseconds", from: epoch.Add(1), to: epoch.Add(time.Hour + 1),
 			wantFrom: "dead#2026-01-02T03:04:05.679Z", wantTo: "dead#2026-01-02T04:04:05.679Z",

@@ -25,11 +25,7 @@ type placeItem struct {
 
 // Sequence reads one item.
 func (s *Store) Sequence(ctx context.Context, tenant hook.TenantID, id order.ID) (order.Sequence, error) {
-	found, err := read[order.Sequence](ctx, s, sequenceKey(id), "sequence", id.Key)
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return order.New(id, tenant), nil
-	}
-	return found, err
+	return readOr(ctx, s, sequenceKey(id), "sequence", id.Key, order.New(id, tenant))
 }
 
 // SaveSequence makes one conditional write.

@@ -65,6 +65,15 @@ func read[T any](ctx context.Context, s *Store, k key, what, id string, attribut
 	return readAs(ctx, s, k, itself[T], what, id, attributes...)
 }
 
+// readOr is read of a record that need not exist: none stands for a missing one.
+func readOr[T any](ctx context.Context, s *Store, k key, what, id string, none T, attributes ...string) (T, error) {
+	record, err := read[T](ctx, s, k, what, id, attributes...)
+	if hook.CodeOf(err) == hook.CodeNotFound {
+		return none, nil
+	}
+	return record, err
+}
+
 // readAs is read for a record with another form as an item.
 func readAs[I, T any](
 	ctx context.Context, s *Store, k key, from func(I) (T, error), what, id string, attributes ...string,
