@@ -52,12 +52,5 @@ func (d *DeadLetters) Depth(ctx context.Context) (int, error) {
 // Remove makes one request. The error joins one error for each letter still on the
 // queue.
 func (d *DeadLetters) Remove(ctx context.Context, letters []breaker.Letter) error {
-	receipts := make([]string, len(letters))
-	for i, letter := range letters {
-		receipts[i] = letter.Receipt
-	}
-	if err := d.mailbox.remove(ctx, receipts); err != nil {
-		return fmt.Errorf("remove dead letters: %w", err)
-	}
-	return nil
+	return removeAll(ctx, d.mailbox, "dead letters", letters, func(l breaker.Letter) string { return l.Receipt })
 }

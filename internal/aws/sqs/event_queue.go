@@ -84,12 +84,5 @@ func (q *EventQueue) Release(ctx context.Context, messages []source.Message) err
 // Remove makes one request, for at most ten messages. The error joins one error for each
 // message still on the queue.
 func (q *EventQueue) Remove(ctx context.Context, messages []source.Message) error {
-	receipts := make([]string, len(messages))
-	for i, m := range messages {
-		receipts[i] = m.Receipt
-	}
-	if err := q.rejects.remove(ctx, receipts); err != nil {
-		return fmt.Errorf("remove rejects: %w", err)
-	}
-	return nil
+	return removeAll(ctx, q.rejects, "rejects", messages, func(m source.Message) string { return m.Receipt })
 }

@@ -92,6 +92,18 @@ func (m mailbox) receive(ctx context.Context, wanted awssqs.ReceiveMessageInput)
 	return out.Messages, nil
 }
 
+// removeAll removes at most batchSize received messages, of which what is the name in an error.
+func removeAll[M any](ctx context.Context, m mailbox, what string, messages []M, receipt func(M) string) error {
+	receipts := make([]string, len(messages))
+	for i, message := range messages {
+		receipts[i] = receipt(message)
+	}
+	if err := m.remove(ctx, receipts); err != nil {
+		return fmt.Errorf("remove %s: %w", what, err)
+	}
+	return nil
+}
+
 // remove removes at most batchSize received messages. The error joins one error for each
 // message still on the queue.
 func (m mailbox) remove(ctx context.Context, receipts []string) error {
