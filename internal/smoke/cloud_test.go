@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/smithy-go"
 
 	"surehook.example/surehook/internal/smoke"
@@ -13,20 +15,22 @@ func TestJudgeAlarms(t *testing.T) {
 	t.Parallel()
 
 	want := []string{"dead", "late"}
-	dead, late := smoke.Alarm{Name: "dead", Enabled: true, Actions: 1}, smoke.Alarm{Name: "late", Enabled: true, Actions: 1, Ringing: true}
-	mute := smoke.Alarm{Name: "late", Enabled: true}
+	actions := []string{"arn:aws:sns:eu-west-1:111122223333:alerts"}
+	dead := types.MetricAlarm{AlarmName: aws.String("dead"), ActionsEnabled: aws.Bool(true), AlarmActions: actions}
+	late := types.MetricAlarm{AlarmName: aws.String("late"), ActionsEnabled: aws.Bool(true), AlarmActions: actions, StateValue: types.StateValueAlarm}
+	mute := types.MetricAlarm{AlarmName: aws.String("late"), ActionsEnabled: aws.Bool(true)}
 	tests := []struct {
 		name   string
 		want   []string
-		found  []smoke.Alarm
+		found  []types.MetricAlarm
 		silent bool
 		text   string
 	}{
-		{"all are there", want, []smoke.Alarm{dead, late}, false, ""},
-		{"one was deleted", want, []smoke.Alarm{dead}, false, "late is missing"},
-		{"one is switched off", want, []smoke.Alarm{dead, {Name: "late", Actions: 1}}, true, "switched off"},
-		{"one tells nobody", want, []smoke.Alarm{dead, mute}, false, "late has no action"},
-		{"one tells nobody, as all in this environment", want, []smoke.Alarm{dead, mute}, true, ""},
+		{"all are there", want, []types.MetricAlarm{dead, late}, false, ""},
+		{"one was deleted", want, []types.MetricAlarm{dead}, false, "late is missing"},
+		{"one is switched off", want, []types.MetricAlarm{dead, {AlarmName: aws.String("late"), AlarmActions: actions}}, true, "switched off"},
+		{"one tells nobody", want, []types.MetricAlarm{dead, mute}, false, "late has no action"},
+		{"one tells nobody, as all in this environment", want, []types.MetricAlarm{dead, mute}, true, ""},
 		{"the stack has none", nil, nil, false, "no alarms"},
 	}
 	for _, tt := range tests {

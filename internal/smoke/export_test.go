@@ -12,7 +12,6 @@ import (
 
 // Names of the tests for the judges and their observations.
 type (
-	Alarm    = alarm
 	Throttle = throttle
 	Outage   = outage
 	Delivery = openapi.DeliveryDetail
