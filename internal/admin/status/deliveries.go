@@ -122,7 +122,7 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 	narrow := f.Type != "" || f.Status != "" || f.Failed || f.Ordered || f.State == hook.StateDelivered
 	m := merged(r.rowsOf(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
 	l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
-	data, next, err := l.read(ctx, p.Limit)
+	data, next, err := assembled(m, p.Limit, f.position, func(n int) (taken[hook.Delivery], error) { return l.take(ctx, n) })
 	if err != nil {
 		return page.List[hook.Delivery]{}, fmt.Errorf("list deliveries of tenant %s: %w", tenant, err)
 	}
@@ -246,36 +246,23 @@ type deliveryPage struct {
 	merge  *merge.List[Row]
 }
 
-// read returns at most limit deliveries, and the position for the next page; nil at
-// the end.
-func (l deliveryPage) read(ctx context.Context, limit int) (data []hook.Delivery, next *Position, err error) {
-	var positions []Position // of data
-	for len(data) <= limit {
-		want := limit + 1 - len(data)
-		rows, err := l.merge.Take(ctx, want)
-		if err != nil {
-			return nil, nil, err
-		}
-		records, err := l.records(ctx, rows)
-		if err != nil {
-			return nil, nil, err
-		}
-		for i, d := range records {
-			if l.lists(rows[i], d) {
-				data, positions = append(data, d), append(positions, rows[i].Position)
-			}
-		}
-		if at := l.merge.Rest(); len(data) <= limit && len(rows) < want {
-			if at != nil {
-				next = &at.Position
-			}
-			return data, next, nil
-		}
-		if l.merge.Left <= 0 && len(data) <= limit {
-			return data, &rows[len(rows)-1].Position, nil
+// take takes those of the next n rows that the list holds.
+func (l deliveryPage) take(ctx context.Context, n int) (found taken[hook.Delivery], err error) {
+	rows, err := l.merge.Take(ctx, n)
+	if err != nil {
+		return found, err
+	}
+	records, err := l.records(ctx, rows)
+	if err != nil {
+		return found, err
+	}
+	for i, d := range records {
+		if found.last = rows[i].Position; l.lists(rows[i], d) {
+			found.items = append(found.items, d)
 		}
 	}
-	return data[:limit], &positions[limit-1], nil
+	found.short = len(rows) < n
+	return found, nil
 }
 
 // records returns the deliveries of the rows, in order. The zero Delivery stands for a

@@ -74,8 +74,8 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 		})
 	}
 	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(all), f.Type != ""))
-	l := eventPage{Reader: r, tenant: tenant, filter: f, merge: m, states: newStates(targets)}
-	data, next, err := l.read(ctx, p.Limit)
+	l := &eventPage{Reader: r, tenant: tenant, filter: f, merge: m, states: newStates(targets)}
+	data, next, err := assembled(m, p.Limit, func(e ListedEvent) Position { return eventPosition(e.Event) }, func(n int) (taken[ListedEvent], error) { return l.take(ctx, n) })
 	if err != nil {
 		return page.List[ListedEvent]{}, fmt.Errorf("list events of tenant %s: %w", tenant, err)
 	}
@@ -126,75 +126,43 @@ type eventPage struct {
 	filter EventFilter
 	merge  *merge.List[Row]
 	states states
-}
-
-// read returns at most limit events, and the position for the next page; nil at the end.
-func (l eventPage) read(ctx context.Context, limit int) (data []ListedEvent, next *Position, err error) {
-	var last Position // of the last event looked at
-	for len(data) <= limit {
-		positions, short, err := l.take(ctx, limit+1-len(data), &last)
-		if err != nil {
-			return nil, nil, err
-		}
-		events, err := l.heads(ctx, positions)
-		if err != nil {
-			return nil, nil, err
-		}
-		for _, e := range events {
-			data = append(data, ListedEvent{Event: e})
-		}
-		if len(data) > limit {
-			break
-		}
-		if short {
-			at := l.merge.Rest()
-			if at == nil {
-				return data, nil, nil
-			}
-			if at.At == last.At && at.Event == last.Event {
-				return data, &last, nil
-			}
-			return data, &at.Position, nil
-		}
-		if l.merge.Left <= 0 {
-			return data, &last, nil
-		}
-	}
-	return data[:limit], new(eventPosition(data[limit-1].Event)), nil
+	last   Position // of the last event looked at
 }
 
 func eventPosition(e hook.Event) Position {
 	return Position{At: e.AcceptedAt.UnixMilli(), DeliveryID: hook.DeliveryID{Event: e.ID}}
 }
 
-// take returns the positions of the next events, at most n. short means the end of the
-// list, or the end of the requests. last is the position of the last event looked at.
-func (l eventPage) take(ctx context.Context, n int, last *Position) (positions []Position, short bool, err error) {
-	for len(positions) < n && !short {
+// take takes those of the next n events that the list holds.
+func (l *eventPage) take(ctx context.Context, n int) (found taken[ListedEvent], err error) {
+	var positions []Position
+	for len(positions) < n && !found.short {
 		want := n - len(positions)
 		rows, err := l.merge.Take(ctx, want)
 		if err != nil {
-			return nil, false, err
+			return found, err
 		}
-		short = len(rows) < want
+		found.short = len(rows) < want
 		for _, row := range rows {
 			l.states.add(row.Delivery)
 			position := Position{At: row.At, DeliveryID: hook.DeliveryID{Event: row.Event}}
-			if position == *last {
+			if position == l.last {
 				continue
 			}
-			*last = position
+			l.last = position
 			if d := row.Delivery; d.Version == 0 || d.Tenant == l.tenant && (l.filter.Type == "" || d.EventType == l.filter.Type) {
 				positions = append(positions, position)
 			}
 		}
 	}
-	return positions, short, nil
+	found.last = l.last
+	found.items, err = l.heads(ctx, positions)
+	return found, err
 }
 
 // heads returns the selected events at the positions, in order. An event of another time
 // of acceptance has the same idempotency key, and is another event.
-func (l eventPage) heads(ctx context.Context, positions []Position) ([]hook.Event, error) {
+func (l *eventPage) heads(ctx context.Context, positions []Position) ([]ListedEvent, error) {
 	if len(positions) == 0 {
 		return nil, nil
 	}
@@ -211,10 +179,10 @@ func (l eventPage) heads(ctx context.Context, positions []Position) ([]hook.Even
 	for _, e := range found {
 		at[eventPosition(e)] = e
 	}
-	var events []hook.Event
+	var events []ListedEvent
 	for _, position := range positions {
 		if e, ok := at[position]; ok && e.Tenant == l.tenant && l.filter.selects(e) && !l.expired(e.ExpiresAt) {
-			events = append(events, e)
+			events = append(events, ListedEvent{Event: e})
 		}
 	}
 	return events, nil

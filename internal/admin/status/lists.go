@@ -94,6 +94,35 @@ func merged(parts []rowsOf, span Span, after *Position, l looks) *merge.List[Row
 	return list
 }
 
+// taken is what a page takes of a list at once.
+type taken[T any] struct {
+	items []T
+	last  Position // of the last row looked at
+	short bool     // the list or the requests are at their end
+}
+
+// assembled returns at most limit items of a list, and the position for the next page; nil at the end. take
+// takes at most n further items.
+func assembled[T any](list *merge.List[Row], limit int, position func(T) Position, take func(n int) (taken[T], error)) (data []T, next *Position, err error) {
+	for len(data) <= limit {
+		found, err := take(limit + 1 - len(data))
+		if err != nil {
+			return nil, nil, err
+		}
+		data = append(data, found.items...)
+		switch at := list.Rest(); {
+		case len(data) > limit:
+		case found.short && at == nil:
+			return data, nil, nil
+		case found.short && (at.At != found.last.At || at.Event != found.last.Event):
+			return data, &at.Position, nil
+		case found.short || list.Left <= 0:
+			return data, &found.last, nil
+		}
+	}
+	return data[:limit], new(position(data[limit-1])), nil
+}
+
 // looksFor returns the numbers of rows to request for a page of limit rows from n parts. The first
 // request for a part asks for twice the part's share and a few rows more, but at most for the
 // page, one more row, and the row at which the page begins. narrow means that the list drops many
