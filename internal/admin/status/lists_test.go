@@ -574,3 +574,39 @@ func TestReader_lists_endEarly(t *testing.T) {
 		}
 	}
 }
+
+// A page of events ends early between two deliveries of an event, which is then the last of the page and
+// not on the next one.
+func TestReader_Events_endWithinAnEvent(t *testing.T) {
+	t.Parallel()
+
+	const endpoints, events = 200, 60
+	s := memory.NewStore()
+	targets := make([]hook.Target, endpoints)
+	for i := range targets {
+		id := hook.NewEndpointID()
+		e := hook.Endpoint{ID: id, Tenant: tenant, URL: "https://example.com/" + string(id), Shards: 1}
+		if err := s.CreateEndpoint(t.Context(), e); err != nil {
+			t.Fatalf("CreateEndpoint = %v", err)
+		}
+		targets[i] = e.Target()
+	}
+	for n := range events {
+		if err := porttest.PostTo(t.Context(), s, hook.KeyedEventID(tenant, fmt.Sprint(n)), n, targets); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, pages := porttest.ListReader(s, porttest.NewCountedLists(s)), 0
+	seen := make(map[hook.EventID]int)
+	for _, e := range all(t, 100, func(p page.Request) (page.List[status.ListedEvent], error) {
+		pages++
+		return r.Events(t.Context(), tenant, status.EventFilter{}, p)
+	}) {
+		if seen[e.ID]++; seen[e.ID] > 1 {
+			t.Errorf("%s is listed again, on page %d", e.ID, pages)
+		}
+	}
+	if len(seen) != events || pages < 2 {
+		t.Errorf("%d events on %d pages; want %d, and a short page", len(seen), pages, events)
+	}
+}
