@@ -2,9 +2,6 @@ package surehook
 
 import (
 	"encoding/json"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -167,28 +164,5 @@ func TestDashboard_alarms(t *testing.T) {
 				t.Errorf("the dashboard shows %d alarms; want all %d", got, want)
 			}
 		})
-	}
-}
-
-// TestOutcomes compares the list with the outcome classes of attempts. Package
-// surehook does not import these classes.
-func TestOutcomes(t *testing.T) {
-	t.Parallel()
-
-	source, err := os.ReadFile("../../internal/hook/state.go")
-	if err != nil {
-		t.Fatalf("read the classes: %v", err)
-	}
-	_, body, _ := strings.Cut(string(source), "classNames = Names[Class]{")
-	body, _, _ = strings.Cut(body, "\n}\n")
-	var want []string
-	for _, found := range regexp.MustCompile(`Class\w+:\s+"(\w+)"`).FindAllStringSubmatch(body, -1) {
-		want = append(want, found[1])
-	}
-	got := outcomes()
-	slices.Sort(want)
-	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
-		t.Errorf("outcomes() (-classes +got):\n%s", diff)
 	}
 }

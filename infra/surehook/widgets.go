@@ -9,17 +9,9 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
-
-// outcomes returns the outcome classes of attempts: the values of the dimension
-// names.MetricOutcome.
-func outcomes() []string {
-	return []string{
-		"delivered", "unavailable", "throttled", "timeout", "dns", "connect",
-		"reset", "tls", "blocked", "gone", "refused", "redirect", "token", "transformation",
-	}
-}
 
 // widgets returns the rows of the dashboard in the order of an incident:
 // waiting and dead deliveries, delivery latency, endpoints' answers, and
@@ -88,8 +80,8 @@ func deliveryRows(p plan) [][]widget {
 		return made
 	}
 	var byOutcome metrics
-	for _, outcome := range outcomes() {
-		byOutcome = append(byOutcome, labelled(outcome, p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, outcome)))
+	for class := hook.ClassDelivered; int(class) < hook.Classes; class++ {
+		byOutcome = append(byOutcome, labelled(class.String(), p.own(names.MetricAttempts, "Sum", metricPeriod, names.MetricOutcome, class.String())))
 	}
 	return [][]widget{
 		{
