@@ -19,7 +19,6 @@ import (
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 )
@@ -43,7 +42,6 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 			DeadLetters:  sqs.NewDeadLetters(sdk, q.DeadLetters),
 			CircuitQueue: circuits,
 			Releaser:     &admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
-			Completer:    settle.Completion{Store: store, Notifier: notifier, Log: log},
 			Notifier:     notifier,
 			Metrics:      metrics,
 			Log:          log,

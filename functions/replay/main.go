@@ -20,7 +20,6 @@ import (
 	"surehook.example/surehook/internal/aws/sqs"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/replay"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
@@ -44,7 +43,6 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Limits:    store,
 		Queue:     queue,
 		JobQueue:  jobs,
-		Completer: settle.Completion{Store: store},
 		Metrics:   metrics,
 		Log:       log,
 		Now:       time.Now,

@@ -27,7 +27,6 @@ import (
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
@@ -112,7 +111,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
 	b.replays = httpapi.Replay(httpapi.Jobs{PageBytes: pageBytes, Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
 		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Limits: b.store, Queue: b.queue, JobQueue: b.jobs,
-		Completer: settle.Completion{Store: b.store}, Log: log, Now: now, NewID: hook.NewJobID,
+		Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
 	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}
 	searcher := &search.Searcher{Events: b.store, Endpoints: b.store, Tenants: b.store, Jobs: b.store, Now: now}

@@ -17,7 +17,6 @@ import (
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/replay"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
@@ -465,7 +464,7 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 					Eraser: p.eraser, Guard: tenant.Guard{Store: p.store, Now: now}, Audit: &audit.Log{Store: p.changes, Log: log, Now: now},
 					Replayer: &replay.Replayer{
 						Store: p.store, Index: p.store, Endpoints: p.store, Jobs: p.store, Limits: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
-						Completer: settle.Completion{Store: p.store}, Log: log, Now: now, NewID: hook.NewJobID,
+						Log: log, Now: now, NewID: hook.NewJobID,
 					},
 				}, log)
 			}

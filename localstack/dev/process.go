@@ -137,7 +137,6 @@ func newProcess(o Options, address string) (*process, error) {
 
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	after := settle.Completion{Store: p.store, Notifier: notifier, Log: p.log}
 	slots := admit.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
 	sender := send.New(p.newClient(policy), policy, names.UserAgent(), p.clock.Now)
 	sender.OneOrigin = oneOrigin
@@ -150,8 +149,10 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 		},
 		Gate: &admit.Gate{Releaser: slots, Notifier: notifier, Shares: tenantShares},
 		Settler: &settle.Settler{
-			Store: p.store, Queue: p.queue, Schedules: memory.NewSchedules(p.queue, p.clock.Now), DeadLetters: p.deadLetters,
-			Completer: after, Notifier: notifier, Log: p.log, Now: p.clock.Now,
+			Completion: settle.Completion{
+				Store: p.store, Queue: p.queue, DeadLetters: p.deadLetters, Notifier: notifier, Log: p.log, Now: p.clock.Now,
+			},
+			Schedules: memory.NewSchedules(p.queue, p.clock.Now),
 		},
 		Log: p.log,
 		Now: p.clock.Now,
@@ -161,7 +162,6 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 		Queue:        p.queue,
 		DeadLetters:  p.deadLetters,
 		CircuitQueue: p.circuits,
-		Completer:    after,
 		Releaser:     &slots,
 		Notifier:     notifier,
 		Log:          p.log,
@@ -211,7 +211,6 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Limits:    p.store,
 		Queue:     p.queue,
 		JobQueue:  p.jobs,
-		Completer: settle.Completion{Store: p.store},
 		Log:       p.log,
 		Now:       p.clock.Now,
 		NewID:     hook.NewJobID,

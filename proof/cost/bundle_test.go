@@ -24,7 +24,6 @@ import (
 	"surehook.example/surehook/internal/delivery/notify"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/delivery/send"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/delivery/source"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
@@ -155,8 +154,7 @@ func newBundle(t *testing.T, batch, processes int) *bundle {
 	wiring := world.Wiring{
 		Store: w.store, Queue: tasks, Schedules: w.schedules(cfg), DeadLetters: dead,
 		CircuitQueue: sqs.NewCircuitQueue(cfg, w.queue(circuits)), Notifier: notifier,
-		Completer: settle.Completion{Store: w.store, Notifier: notifier, Log: log},
-		Vault:     memory.Vault{}, Sender: w, Remote: abroad{w}, AWS: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
+		Vault: memory.Vault{}, Sender: w, Remote: abroad{w}, AWS: w, Metrics: metrics, Log: log, Now: w.clock, NewEventID: w.ids.Event,
 	}
 	acceptor := wiring.Acceptor()
 	notifier.Poster = acceptor

@@ -19,7 +19,6 @@ import (
 	adminTenant "surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/replay"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
@@ -52,7 +51,7 @@ func api(s *memory.Store, queue *memory.TaskQueues) http.Handler {
 		Status:  &status.Reader{Endpoints: endpoints, Circuits: s, History: s, Lists: s, Stats: s, Index: s, Now: now},
 		Tenants: &adminTenant.Admin{Store: s, Retention: 90 * 24 * time.Hour}, Types: &eventtype.Admin{Store: s, Now: now}, Guard: guard, Audit: record,
 	}
-	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Limits: s, Queue: queue, Completer: settle.Completion{Store: s}, Now: now, Log: log}, Guard: guard, Audit: record}
+	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Limits: s, Queue: queue, Now: now, Log: log}, Guard: guard, Audit: record}
 	return httpapi.All(nil, jobs, admin, log)
 }
 

@@ -15,7 +15,6 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/ingest"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/retry"
@@ -117,7 +116,7 @@ func newLab(t *testing.T, s setup, n sizes) *lab {
 	l.circuits.Visibility = visibility
 	l.wiring = world.Wiring{
 		Store: l.store, Queue: l.queue, Schedules: memory.NewSchedules(l.queue.TaskQueues, time.Now), DeadLetters: memory.NewDeadLetters(l.queue.TaskQueues), NewEventID: hook.NewEventID,
-		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Completer: settle.Completion{Store: l.store}, Vault: memory.Vault{},
+		CircuitQueue: l.circuits, Notifier: &memory.Notifications{}, Vault: memory.Vault{},
 		Sender: l.receivers, Log: slog.New(slog.DiscardHandler), Now: time.Now, RealTime: true,
 	}
 	if s.again {

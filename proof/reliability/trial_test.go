@@ -13,7 +13,6 @@ import (
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/send"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/proof/world"
@@ -60,8 +59,8 @@ func newTrial(t *testing.T) *trial {
 	}
 	w.queue, w.circuits = memory.NewTaskQueues(w.clock.Now), memory.NewCircuitQueue(w.clock.Now)
 	wiring := world.Wiring{
-		Store: w.store, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
-		CircuitQueue: w.circuits, Notifier: silent{}, Completer: ending{settle.Completion{Store: w.store, Wait: world.NoWait}, w},
+		Store: ending{w.store, w}, Queue: w.queue, Schedules: memory.NewSchedules(w.queue, w.clock.Now), DeadLetters: memory.NewDeadLetters(w.queue),
+		CircuitQueue: w.circuits, Notifier: silent{},
 		Vault: memory.Vault{}, Sender: w, Log: slog.New(slog.DiscardHandler), Now: w.clock.Now, NewEventID: w.ids.Event,
 	}
 	w.acceptor = wiring.Acceptor()
@@ -77,13 +76,16 @@ func (silent) Notify(context.Context, hook.Notification) error { return nil }
 
 // ending counts settled deliveries.
 type ending struct {
-	settle.Completion
+	*memory.Store
 	w *trial
 }
 
-func (e ending) Complete(ctx context.Context, d hook.Delivery) error {
-	e.w.count(d)
-	return e.Completion.Complete(ctx, d)
+func (e ending) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
+	err := e.Store.SaveDelivery(ctx, d, attempt)
+	if err == nil {
+		e.w.count(d)
+	}
+	return err
 }
 
 func (w *trial) count(d hook.Delivery) {

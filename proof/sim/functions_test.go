@@ -9,7 +9,6 @@ import (
 
 	"surehook.example/surehook/internal/delivery/deliver"
 	"surehook.example/surehook/internal/delivery/ingest"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/retry"
@@ -85,7 +84,7 @@ func (p *process) wiring() world.Wiring {
 	ports := p.ports()
 	return world.Wiring{
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
-		Completer: settle.Completion{Store: ports, Notifier: ports, Log: p.log, Wait: world.NoWait}, Vault: vault{p}, Sender: wire{p: p}, Remote: senders{p}, AWS: cloud{p}, Shaper: p.shaper,
+		Vault: vault{p}, Sender: wire{p: p}, Remote: senders{p}, AWS: cloud{p}, Shaper: p.shaper,
 		Log: p.log, Now: p.clock,
 		NewEventID: func() (hook.EventID, error) {
 			p.events++

@@ -176,8 +176,8 @@ func mutations() []mutation {
 		},
 		{
 			name: "an expired delivery is dead before its dead letter is sent", file: "internal/delivery/breaker/end.go", by: []check{checkLetters, checkJobs},
-			old: "if d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
-			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif d.State == hook.StateDead {\n\t\tif err := r.DeadLetters.Send(",
+			old: "if err := r.completion().Complete(ctx, d); err != nil {",
+			bug: "if saved, err := r.saveDelivery(ctx, d); err != nil || !saved {\n\t\treturn saved, err\n\t}\n\tif err := r.completion().Complete(ctx, d); err != nil {",
 		},
 		{
 			name: "ingest trusts its cached endpoints", file: "internal/delivery/ingest/directory.go", by: []check{checkTargets, checkFilter, checkQueue},
@@ -256,8 +256,8 @@ func mutations() []mutation {
 			old: "min(1<<min(n-1, admission.FullWave), maxWave)", bug: "max(n, maxWave)",
 		},
 		{
-			name: "410 does not disable the endpoint", file: "internal/rule/settlement/follow.go", by: []check{checkGone},
-			old: "Disable: d.Reason == hook.ReasonGone &&", bug: "Disable: d.Reason == hook.ReasonGone && d.Attempts < 0 &&",
+			name: "410 does not disable the endpoint", file: "internal/delivery/settle/completion.go", by: []check{checkGone},
+			old: "if d.Reason == hook.ReasonGone &&", bug: "if d.Reason == hook.ReasonGone && d.Attempts < 0 &&",
 		},
 		{
 			name: "a task sent on has a new nonce", file: "internal/rule/settlement/follow.go", by: []check{checkNonce},
@@ -551,7 +551,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a cancelled delivery moves no sequence", file: "internal/delivery/replay/end.go", test: "internal/delivery/settle TestOrders_ReplayKilledAtAnyEffect",
-			old: "}.Ended(ctx, d)", bug: "}.Ended(ctx, hook.Delivery{})",
+			old: "return d, r.completion().End(ctx, d)", bug: "return d, r.completion().Complete(ctx, d)",
 		},
 		{
 			name: "the end of a replayed delivery moves its sequence", file: "internal/delivery/settle/turn.go", test: "internal/delivery/settle TestOrders_EndOfAReplayedDelivery",

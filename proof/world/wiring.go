@@ -46,7 +46,6 @@ type Wiring struct {
 	CircuitQueue breaker.CircuitQueue
 	JobQueue     replay.JobQueue
 	Notifier     settle.Notifier
-	Completer    settle.Completer
 	Gate         deliver.Gate // of the Deliverer; nil: a new gate
 	Vault        attempt.Vault
 	Sender       attempt.Sender
@@ -112,8 +111,8 @@ func (w Wiring) slots() admit.Releaser {
 // NewSettler returns a new settler of function deliver.
 func (w Wiring) NewSettler() *settle.Settler {
 	return &settle.Settler{
-		Store: w.Store, Queue: w.Queue, Schedules: w.Schedules, DeadLetters: w.DeadLetters, Completer: w.Completer, Notifier: w.Notifier,
-		Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
+		Completion: settle.Completion{Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, Notifier: w.Notifier, Log: w.Log, Now: w.Now, Wait: w.wait()},
+		Schedules:  w.Schedules, Metrics: w.Metrics,
 	}
 }
 
@@ -133,7 +132,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 // Breaker returns a new function breaker.
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
-		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Completer: w.Completer, Releaser: new(w.slots()),
+		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Releaser: new(w.slots()),
 		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 }
@@ -142,6 +141,6 @@ func (w Wiring) Breaker() *breaker.Breaker {
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
 		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Limits: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
-		Completer: w.Completer, Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
+		Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
 	}
 }

@@ -32,7 +32,6 @@ type Breaker struct {
 	Queue        Queue
 	DeadLetters  DeadLetters
 	CircuitQueue CircuitQueue
-	Completer    settle.Completer
 	Releaser     Releaser
 	Notifier     settle.Notifier
 	Metrics      emf.Set
@@ -48,6 +47,11 @@ func (b *Breaker) circuits() store.Table[hook.CircuitCheck, admission.Record] {
 
 func (b *Breaker) orders() settle.Orders {
 	return settle.Orders{Store: b.Store, Queue: b.Queue, Now: b.Now, Wait: b.Wait}
+}
+
+// completion completes what the breaker ends.
+func (b *Breaker) completion() settle.Completion {
+	return settle.Completion{Store: b.Store, Queue: b.Queue, DeadLetters: b.DeadLetters, Notifier: b.Notifier, Log: b.Log, Now: b.Now, Wait: b.Wait}
 }
 
 // saveDelivery saves the delivery. saved is false after a conflict: the write of the other

@@ -114,6 +114,7 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 		name        string
 		generations string
 		letters     []int         // of each generation
+		again       int           // letters that the run sends again
 		ago         time.Duration // age of the letters
 		left        []int         // generations of the remaining letters
 		want        string        // recorded generations at the end
@@ -133,7 +134,7 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 		{name: "the task of the replay is on the queue", generations: "dead > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 dead"},
 		{name: "the replay is in progress", generations: "dead > retrying", letters: []int{2}, ago: 0, left: []int{1}, want: "1 dead, 1 retrying"},
 		{name: "the replay was delivered, and the process died", generations: "dead > delivered", letters: []int{1}, ago: 0, left: nil, want: "1 delivered, 1 discarded replayed"},
-		{name: "the replay died, and the process died", generations: "dead > dead", letters: []int{1, 1}, ago: 0, left: []int{2}, want: "1 dead, 1 discarded replayed"},
+		{name: "the replay died, and the process died", generations: "dead > dead", letters: []int{1, 1}, again: 1, ago: 0, left: []int{2}, want: "1 dead, 1 discarded replayed"},
 		{name: "the replay died, was replayed and retired", generations: "dead > discarded > delivered", letters: []int{1, 1}, ago: 0, left: nil, want: "1 delivered, 1 discarded, 1 discarded replayed"},
 		{name: "the task of a forced replay is on the queue", generations: "dead > replaced > -", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead"},
 		{name: "a forced replay is in progress", generations: "dead > replaced > parked", letters: []int{1}, ago: 0, left: []int{1}, want: "1 cancelled replayed, 1 dead, 1 parked"},
@@ -157,7 +158,7 @@ func TestReconcileDeadLetters_RemovesNeedlessLetters(t *testing.T) {
 				}
 			}
 			w.reconcile()
-			first := [4]int{sent, sent - len(tt.left), len(tt.left), 0}
+			first := [4]int{sent + tt.again, sent + tt.again - len(tt.left), len(tt.left), 0}
 			if got := w.reconciled(); got != first {
 				t.Errorf("seen, removed, kept, failed = %v; want %v", got, first)
 			}

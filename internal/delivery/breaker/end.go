@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
@@ -116,47 +117,26 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 		}
 	}
 	if state == hook.StateDead && dead.Dead > 0 {
-		r.countDead(ctx, &dead)
+		r.completion().CountDead(ctx, r.check.Tenant, r.check.Endpoint, &dead, r.now)
 	}
 }
 
-// countDead adds dead deliveries to the counts of the endpoint. No delivery depends on the
-// counts, so an error is only logged.
-func (r *reconciliation) countDead(ctx context.Context, dead *stats.Counts) {
-	if _, err := r.Store.Count(ctx, r.check.Tenant, r.check.Endpoint, dead, r.now); err != nil {
-		r.Log.ErrorContext(ctx, "dead_count.failed", slog.String(names.LogEndpoint, string(r.check.Endpoint)), slog.Any(names.LogError, err))
-	}
-}
-
-// endDelivery sends the dead letter, completes the settlement, and then saves the delivery. The
-// order matters: nobody processes a settled delivery again, so a crash after the save would
-// lose the letter and the completion, while a crash before the save only repeats them.
+// endDelivery completes the end of the delivery, and then saves it. The order matters: nobody
+// processes a settled delivery again, so a crash after the save would lose the letter and the rest
+// of the work, while a crash before the save only repeats them.
 //
-// saved is false if another writer has changed the delivery meanwhile. Then the first two steps
-// were premature but harmless: ReconcileDeadLetters removes the letter, the job counts the
+// saved is false if another writer has changed the delivery meanwhile. Then the work was premature
+// but harmless: ReconcileDeadLetters removes the letter, the job counts the
 // delivery as delivered if it succeeds, and the previous generation, which this delivery
 // replaces anyway, is retired early.
 func (r *reconciliation) endDelivery(ctx context.Context, d hook.Delivery) (saved bool, err error) {
-	if d.State == hook.StateDead {
-		if err := r.DeadLetters.Send(ctx, hook.DeadLetterOf(d)); err != nil {
-			return false, err
-		}
-	}
-	if err := r.Completer.Complete(ctx, d); err != nil {
+	if err := r.completion().Complete(ctx, d); err != nil {
 		return false, err
 	}
 	if saved, err = r.saveDelivery(ctx, d); saved {
 		err = r.orders().Ended(ctx, d)
-		// The same line as function deliver writes for a decision without an attempt, because the
-		// saved queries count deaths in these lines.
-		r.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided,
-			slog.String(names.LogTenant, string(d.Tenant)),
-			slog.String(names.LogEvent, string(d.ID.Event)),
-			slog.String(names.LogEventType, d.EventType),
-			slog.String(names.LogEndpoint, string(d.ID.Endpoint)),
-			slog.String(names.LogDelivery, d.ID.String()),
-			slog.String(names.LogDecision, d.State.String()),
-			slog.String(names.LogReason, string(d.Reason)))
+		// The same line as function deliver writes for a decision without an attempt.
+		r.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, settle.AppendDecision(settle.Attrs(d), &d)...)
 	}
 	return saved, err
 }

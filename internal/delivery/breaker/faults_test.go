@@ -9,24 +9,23 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
 
-// brokenCompleter fails the settlement of some deliveries.
-type brokenCompleter struct {
-	settle.Completer
+// brokenLetters refuse the letters of some deliveries, which so cannot end.
+type brokenLetters struct {
+	breaker.DeadLetters
 
 	mu     sync.Mutex
 	broken map[hook.DeliveryRef]error
-	before func() // each settlement; nil: nothing
+	before func() // each letter; nil: nothing
 	calls  int
 }
 
-func (s *brokenCompleter) Complete(ctx context.Context, d hook.Delivery) error {
+func (s *brokenLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
 	s.mu.Lock()
-	err := s.broken[d.Ref()]
+	err := s.broken[letter.Delivery]
 	s.calls++
 	s.mu.Unlock()
 	if s.before != nil {
@@ -35,17 +34,17 @@ func (s *brokenCompleter) Complete(ctx context.Context, d hook.Delivery) error {
 	if err != nil {
 		return err
 	}
-	return s.Completer.Complete(ctx, d)
+	return s.DeadLetters.Send(ctx, letter)
 }
 
-// breakCompleter returns a breaker that cannot end the deliveries.
-func (w *bundle) breakCompleter(err error, ids ...hook.DeliveryRef) (*breaker.Breaker, *brokenCompleter) {
+// breakLetters returns a breaker that cannot end the deliveries.
+func (w *bundle) breakLetters(err error, ids ...hook.DeliveryRef) (*breaker.Breaker, *brokenLetters) {
 	b := w.Breaker()
-	s := &brokenCompleter{Completer: b.Completer, broken: make(map[hook.DeliveryRef]error)}
+	s := &brokenLetters{DeadLetters: b.DeadLetters, broken: make(map[hook.DeliveryRef]error)}
 	for _, id := range ids {
 		s.broken[id] = err
 	}
-	b.Completer = s
+	b.DeadLetters = s
 	return b, s
 }
 
@@ -91,7 +90,7 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 			for _, i := range tt.broken {
 				broken = append(broken, ids[i])
 			}
-			b, _ := w.breakCompleter(tt.err, broken...)
+			b, _ := w.breakLetters(tt.err, broken...)
 			err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: tt.wave})
 			if !tt.silent && !errors.Is(err, tt.err) || tt.silent && err != nil {
 				t.Errorf("Reconcile() = %v; want the error of the delivery: %t", err, !tt.silent)
@@ -119,18 +118,18 @@ func TestReconcile_GoesOnAfterAFailingDelivery(t *testing.T) {
 	}
 }
 
-// panicking panics at the settlement of one delivery.
+// panicking panics at the letter of one delivery.
 type panicking struct {
-	settle.Completer
+	breaker.DeadLetters
 
 	at hook.DeliveryRef
 }
 
-func (p panicking) Complete(ctx context.Context, d hook.Delivery) error {
-	if d.Ref() == p.at {
+func (p panicking) Send(ctx context.Context, letter hook.DeadLetter) error {
+	if letter.Delivery == p.at {
 		panic("bad")
 	}
-	return p.Completer.Complete(ctx, d)
+	return p.DeadLetters.Send(ctx, letter)
 }
 
 // A panic about one of several expired deliveries becomes an error of the check, so that the
@@ -143,7 +142,7 @@ func TestReconcile_PanicOfADelivery(t *testing.T) {
 	ids := w.park(e, expired(5)...)
 	w.record(e, closed(0, 0))
 	b := w.Breaker()
-	b.Completer = panicking{b.Completer, ids[1]} // of the deliveries that are ended at the same time
+	b.DeadLetters = panicking{b.DeadLetters, ids[1]} // of the deliveries that are ended at the same time
 	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err == nil || !strings.Contains(err.Error(), "panic: bad") {
 		t.Errorf("Reconcile() = %v; want the panic", err)
 	}
@@ -162,7 +161,7 @@ func TestReconcile_ASlowFaultSendsOneProbe(t *testing.T) {
 	bad := w.park(e, expired(1)...)
 	w.park(e, ages(2)...)
 	w.record(e, open(0, 0))
-	b, s := w.breakCompleter(errBroken, bad...)
+	b, s := w.breakLetters(errBroken, bad...)
 	s.before = func() { w.Clock.Pass(time.Minute) }
 	if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); !errors.Is(err, errBroken) {
 		t.Errorf("Reconcile() = %v; want the error of the delivery", err)
@@ -234,7 +233,7 @@ func TestReconcile_EndsManyBesideFailingDeliveries(t *testing.T) {
 			e := w.Endpoint(nil)
 			ids := w.park(e, append(expired(tt.expired), time.Second)...)
 			w.record(e, closed(1, 0))
-			b, s := w.breakCompleter(errBroken, ids[:tt.broken]...)
+			b, s := w.breakLetters(errBroken, ids[:tt.broken]...)
 			if err := b.Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID, Wave: 1}); !errors.Is(err, errBroken) {
 				t.Errorf("Reconcile() = %v; want the errors of the deliveries", err)
 			}
@@ -260,7 +259,7 @@ func TestReconcile_FailingDeliveryIsEndedLater(t *testing.T) {
 	bad := w.park(e, expired(1)...)
 	ids := w.park(e, ages(40)...)
 	w.record(e, closed(1, 0))
-	b, s := w.breakCompleter(errBroken, bad...)
+	b, s := w.breakLetters(errBroken, bad...)
 	for range 30 {
 		_ = b.Tick(w.Context()) // returns the error of the delivery
 		w.InvokeAll()

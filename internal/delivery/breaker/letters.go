@@ -213,7 +213,7 @@ func (r *letterRun) retireDelivery(ctx context.Context, d hook.Delivery) (bool, 
 	if !replay.State.Settled() {
 		return false, nil
 	}
-	if err := r.Completer.Complete(ctx, replay); err != nil {
+	if err := r.completion().End(ctx, replay); err != nil {
 		return false, err
 	}
 	d, err := r.Store.Delivery(ctx, d.Ref())

@@ -18,6 +18,7 @@ import (
 type Store interface {
 	Circuits
 	Deliveries
+	settle.OutcomeRecorder
 	admit.Counter
 	Reviewer
 	admit.LimitReader

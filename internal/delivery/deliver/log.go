@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/delivery/attempt"
+	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -32,14 +33,14 @@ func (d *Deliverer) logAttempted(ctx context.Context, s *subject, o *hook.Outcom
 		attrs = append(attrs, slog.String(names.LogRegion, o.Region))
 	}
 	if o.Class != hook.ClassDelivered || recorded.State != hook.StateDelivered { // otherwise the outcome says it all
-		attrs = appendDecision(attrs, recorded)
+		attrs = settle.AppendDecision(attrs, recorded)
 	}
 	d.Log.LogAttrs(ctx, slog.LevelInfo, lineAttempted, attrs...)
 }
 
 func (d *Deliverer) logDecided(ctx context.Context, s *subject, recorded *hook.Delivery) {
 	var room [maxAttrs]slog.Attr
-	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, appendDecision(attempt.Attrs(room[:0], s), recorded)...)
+	d.Log.LogAttrs(ctx, slog.LevelInfo, lineDecided, settle.AppendDecision(attempt.Attrs(room[:0], s), recorded)...)
 }
 
 func (d *Deliverer) logDropped(ctx context.Context, t hook.Task, reason string) {
@@ -58,17 +59,6 @@ func (d *Deliverer) logDone(ctx context.Context, id hook.EndpointID, err error) 
 
 // maxAttrs is a sufficient capacity for the attributes of an attempt.
 const maxAttrs = 16
-
-func appendDecision(attrs []slog.Attr, recorded *hook.Delivery) []slog.Attr {
-	attrs = append(attrs, slog.String(names.LogDecision, recorded.State.String()))
-	if recorded.Reason != hook.ReasonNone {
-		attrs = append(attrs, slog.String(names.LogReason, string(recorded.Reason)))
-	}
-	if !recorded.NextAttemptAt.IsZero() {
-		attrs = append(attrs, slog.Time(names.LogNext, recorded.NextAttemptAt))
-	}
-	return attrs
-}
 
 // logMetrics writes the metrics of a batch: one line with the totals and the first class of
 // attempts, and one line for each further class. Most batches have one.

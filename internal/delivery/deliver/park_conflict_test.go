@@ -35,7 +35,7 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 	}
 	for i, tt := range append(tests, tests...) {
 		copied := i < len(tests) // whether a copy of the task parks the delivery, or another task
-		for at := range 13 {     // 0: no death; a flow has at most 6 effects
+		for at := range 15 {     // 0: no death; a flow has at most 7 effects
 			name := fmt.Sprintf("%s/parked by a copy: %t", tt.name, copied)
 			if at > 0 {
 				name = fmt.Sprintf("%s/dies %s effect %d", name, map[int]string{0: "after", 1: "before"}[at%2], (at+1)/2)
@@ -67,8 +67,8 @@ func TestProcessBatch_OutcomeReplacesThePark(t *testing.T) {
 					if e, err := w.Store.Endpoint(t.Context(), "acme", id.Endpoint); err != nil || (e.Status == hook.StatusDisabled) != tt.disabled {
 						t.Errorf("endpoint is %s, %v; want disabled: %t", e.Status, err, tt.disabled)
 					}
-					if at == 0 && w.Crash.Effects() > 6 {
-						t.Errorf("%d effects; the deaths cover 6", w.Crash.Effects())
+					if at == 0 && w.Crash.Effects() > 7 {
+						t.Errorf("%d effects; the deaths cover 7", w.Crash.Effects())
 					}
 				}
 

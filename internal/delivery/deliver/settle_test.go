@@ -43,11 +43,11 @@ var flows = []struct {
 	},
 	{
 		name: "exhausted", answers: []int{503}, state: hook.StateDead, reason: hook.ReasonExhausted, posts: 3,
-		attempts: []string{"1 unavailable", "2 unavailable", "3 unavailable"}, letters: 1, effects: 12,
+		attempts: []string{"1 unavailable", "2 unavailable", "3 unavailable"}, letters: 1, effects: 13,
 	},
 	{
 		name: "rejected", answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1,
-		attempts: []string{"1 refused"}, letters: 1, effects: 3,
+		attempts: []string{"1 refused"}, letters: 1, effects: 4,
 	},
 	{
 		name: "a refusal that the endpoint wants retried", endpoint: func(e *hook.Endpoint) { e.RetryOn = []int{404} },
@@ -56,16 +56,16 @@ var flows = []struct {
 	{
 		name: "a failure that the endpoint gives up", endpoint: func(e *hook.Endpoint) { e.GiveUpOn = []int{503} },
 		answers: []int{503}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1,
-		attempts: []string{"1 unavailable"}, letters: 1, effects: 4,
+		attempts: []string{"1 unavailable"}, letters: 1, effects: 5,
 	},
 	{
 		name: "gone", answers: []int{410}, state: hook.StateDead, reason: hook.ReasonGone, posts: 1,
-		attempts: []string{"1 gone"}, letters: 1, effects: 5, disabled: true,
+		attempts: []string{"1 gone"}, letters: 1, effects: 6, disabled: true,
 	},
 	{
 		name: "past its max_age at the next attempt", endpoint: func(e *hook.Endpoint) { e.MaxAge = 20 * time.Minute },
 		answers: []int{503}, state: hook.StateDead, reason: hook.ReasonExpired, posts: 2,
-		attempts: []string{"1 unavailable", "2 unavailable"}, letters: 1, effects: 8,
+		attempts: []string{"1 unavailable", "2 unavailable"}, letters: 1, effects: 9,
 	},
 	{
 		name: "parked", endpoint: func(e *hook.Endpoint) { e.Status = hook.StatusPaused },
@@ -85,7 +85,7 @@ var flows = []struct {
 	},
 	{
 		name: "replay dead in its place", replay: &hook.ReplayRequest{Job: someJob}, first: 404, old: hook.StateDiscarded,
-		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 7,
+		answers: []int{404}, state: hook.StateDead, reason: hook.ReasonRejected, posts: 1, attempts: []string{"1 refused"}, letters: 1, effects: 8,
 	},
 	{
 		name: "replay of what was delivered", replay: &hook.ReplayRequest{Job: someJob}, first: 200, old: hook.StateDelivered,

@@ -90,24 +90,14 @@ func (r *Replayer) end(ctx context.Context, read hook.Delivery, to ending) (hook
 		}
 		r.Log.LogAttrs(ctx, slog.LevelInfo, "delivery.ended", deliveryAttrs(d, d.By)...)
 	}
-	return d, r.complete(ctx, d)
+	return d, r.completion().End(ctx, d)
 }
 
-// complete does the work that follows from the end of a delivery, as recorded.
-func (r *Replayer) complete(ctx context.Context, d hook.Delivery) error {
-	if err := r.Completer.Complete(ctx, d); err != nil {
-		return err
-	}
-	return settle.Orders{Store: r.Store, Queue: r.Queue, Now: r.Now, Wait: r.Wait}.Ended(ctx, d)
+// completion completes what people and jobs end. Nothing of it dies.
+func (r *Replayer) completion() settle.Completion {
+	return settle.Completion{Store: r.Store, Queue: r.Queue, Log: r.Log, Now: r.Now, Wait: r.Wait}
 }
 
 func deliveryAttrs(d hook.Delivery, by hook.KeyID) []slog.Attr {
-	return []slog.Attr{
-		slog.String(names.LogTenant, string(d.Tenant)),
-		slog.String(names.LogEvent, string(d.ID.Event)),
-		slog.String(names.LogEndpoint, string(d.ID.Endpoint)),
-		slog.String(names.LogDelivery, d.ID.String()),
-		slog.String(names.LogState, d.State.String()),
-		slog.String(names.LogKey, string(by)),
-	}
+	return append(settle.Attrs(d), slog.String(names.LogState, d.State.String()), slog.String(names.LogKey, string(by)))
 }

@@ -116,7 +116,7 @@ func (r *Replayer) recordReplay(ctx context.Context, c *candidate, now time.Time
 	default:
 		c.delivery, c.err = d, err
 		if err == nil && d.CancelledByReplay() { // it was in progress
-			c.err = r.Completer.Complete(ctx, d)
+			c.err = r.completion().End(ctx, d)
 		}
 	}
 }

@@ -70,7 +70,7 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 			err = r.Store.EraseAttempts(ctx, []hook.Delivery{erased})
 		}
 		if err == nil && erased.Reason == hook.ReasonErased {
-			err = r.complete(ctx, erased)
+			err = r.completion().End(ctx, erased)
 		}
 		if err != nil {
 			return ended, err

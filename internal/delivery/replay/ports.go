@@ -11,7 +11,7 @@ import (
 // Store keeps events and deliveries. Every read sees every write acknowledged
 // before the read began.
 type Store interface {
-	settle.OrderStore
+	settle.Store
 	settle.DeliveriesReader
 	// AddTarget adds the target to the stored event. It returns CodeConflict if the event
 	// already has the endpoint, with any number of shards, or already has hook.MaxTargets

@@ -20,7 +20,6 @@ type Replayer struct {
 	Limits    settle.TenantLimits
 	Queue     settle.TaskQueue
 	JobQueue  JobQueue
-	Completer settle.Completer
 	Metrics   emf.Set // with an empty environment, no metrics are written
 	Log       *slog.Logger
 	Now       func() time.Time

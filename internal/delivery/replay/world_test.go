@@ -1,6 +1,7 @@
 package replay_test
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,9 @@ var start = world.Start()
 // bundle is the world of function replay, beside function deliver with its gate.
 // The breaker is absent: parked deliveries stay parked.
 type bundle struct{ *world.World }
+
+// missed reports whether a death could not be counted, which is only logged.
+func (w *bundle) missed() bool { return strings.Contains(w.Log.String(), "dead_count.failed") }
 
 // setup returns a world whose endpoints retry once, after a minute.
 func setup(t *testing.T) *bundle {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/internal/store"
 )
@@ -19,46 +20,78 @@ type Store interface {
 	Counter
 }
 
-// Completion completes settled deliveries.
+// Completion completes the end of a delivery, in every function that ends deliveries: see the table in the
+// package documentation.
 type Completion struct {
-	Store    Store
-	Notifier Notifier     // nil: dead deliveries are not reported
-	Log      *slog.Logger // set with Notifier
-	Wait     store.Wait   // between two tries of a write; nil: by the real clock
+	Store       Store
+	Queue       TaskQueue
+	DeadLetters DeadLetters // nil where no delivery dies
+	Notifier    Notifier    // nil where no delivery dies
+	Log         *slog.Logger
+	Now         func() time.Time
+	Wait        store.Wait // between two tries of a write; nil: by the real clock
 }
 
-var _ Completer = Completion{}
+// End does all the work that follows from the end of a delivery, as recorded. A delivery that has not
+// ended is left alone.
+func (c Completion) End(ctx context.Context, d hook.Delivery) error {
+	if !d.State.Settled() {
+		return nil
+	}
+	if err := c.Complete(ctx, d); err != nil {
+		return err
+	}
+	return c.orders().Ended(ctx, d)
+}
 
-// Complete does the work that follows from the settled delivery, as recorded. A delivery that
-// was cancelled by its replay is only counted for its own job: when the replay settles, that
-// completes all generations before it.
+// Complete does the work that may come before the end is recorded. A delivery that was cancelled by
+// its replay is only counted for its own job: when the replay settles, that completes all
+// generations before it.
 //
 // The notification comes last, so that a topic that does not respond cannot use up the time of
 // the settlement. If the notification fails, this is only logged. After a crash before the
 // notification Complete is repeated, so the owner is notified at least once if the notifier
 // works.
-func (s Completion) Complete(ctx context.Context, d hook.Delivery) error {
-	if err := s.recordOutcome(ctx, d); err != nil || d.CancelledByReplay() {
+func (c Completion) Complete(ctx context.Context, d hook.Delivery) error {
+	if d.State == hook.StateDead {
+		if d.Reason == hook.ReasonGone && !d.ID.Event.IsTest() {
+			if err := c.disableEndpoint(ctx, d); err != nil {
+				return err
+			}
+		}
+		if err := c.SendLetter(ctx, &d); err != nil {
+			return err
+		}
+	}
+	if err := c.recordOutcome(ctx, d); err != nil || d.CancelledByReplay() {
 		return err
 	}
-	if err := s.retirePredecessors(ctx, d); err != nil {
-		return err
+	if err := c.retirePredecessors(ctx, d); err != nil {
+		return fmt.Errorf("retire the generations before %s: %w", d.ID, err)
 	}
-	s.notifyDead(ctx, d)
+	c.notifyDead(ctx, d)
+	return nil
+}
+
+// SendLetter sends the dead letter of a dead delivery.
+func (c Completion) SendLetter(ctx context.Context, dead *hook.Delivery) error {
+	if err := c.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {
+		return fmt.Errorf("send dead letter of delivery %s: %w", dead.ID, err)
+	}
 	return nil
 }
 
 // retirePredecessors retires the newest earlier generation that was not cancelled by its
 // replay, and counts the cancelled ones between.
-func (s Completion) retirePredecessors(ctx context.Context, d hook.Delivery) error {
+func (c Completion) retirePredecessors(ctx context.Context, d hook.Delivery) error {
 	before, ok := d.Ref().Predecessor()
 	for ok {
-		replayed, err := s.retire(ctx, before, d.UpdatedAt)
+		replayed, err := c.retire(ctx, before, d.UpdatedAt)
 		if err != nil || !replayed.CancelledByReplay() {
 			return err
 		}
 		// The process that cancelled the delivery may have died before it counted it.
-		if err := s.recordOutcome(ctx, replayed); err != nil {
+		if err := c.recordOutcome(ctx, replayed); err != nil {
 			return err
 		}
 		before, ok = before.Predecessor()
@@ -67,20 +100,21 @@ func (s Completion) retirePredecessors(ctx context.Context, d hook.Delivery) err
 }
 
 // recordOutcome counts the delivery for the delivery's job.
-func (s Completion) recordOutcome(ctx context.Context, d hook.Delivery) error {
+func (c Completion) recordOutcome(ctx context.Context, d hook.Delivery) error {
 	if d.Job == "" {
 		return nil
 	}
-	if err := s.Store.RecordOutcome(ctx, d); err != nil {
+	if err := c.Store.RecordOutcome(ctx, d); err != nil {
 		return fmt.Errorf("count delivery %s for job %s: %w", d.ID, d.Job, err)
 	}
 	return nil
 }
 
 // retire discards a dead delivery after its replay settled at settledAt, and returns the
-// record; the zero Delivery if there is none.
-func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
-	before, record, err := Deliveries(s.Store, s.Wait).Update(ctx, ref, func(d hook.Delivery) (hook.Delivery, bool, error) {
+// record; the zero Delivery if there is none. The replay then counts instead of the death, which is
+// taken back after the write, so that a repetition does not take it back twice.
+func (c Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt time.Time) (record hook.Delivery, err error) {
+	before, record, err := Deliveries(c.Store, c.Wait).Update(ctx, ref, func(d hook.Delivery) (hook.Delivery, bool, error) {
 		retired, ok := d.Retire()
 		return retired, ok, nil
 	})
@@ -88,18 +122,18 @@ func (s Completion) retire(ctx context.Context, ref hook.DeliveryRef, settledAt 
 		return hook.Delivery{}, nil
 	}
 	if err == nil && record.Version != before.Version && settledAt.Sub(record.UpdatedAt) < stats.Kept {
-		err = s.uncountDead(ctx, record)
+		c.CountDead(ctx, record.Tenant, record.ID.Endpoint, stats.Deaths(record.EventType, -1), record.UpdatedAt)
 	}
 	return record, err
 }
 
-// uncountDead removes the death from the counts of its hour, because the settled replay counts
-// instead. It follows the write, so that a repetition does not remove a death twice. After a
-// crash or an error between the two, the death stays in the counts of its hour, because the
-// next Complete does not remove it again.
-func (s Completion) uncountDead(ctx context.Context, d hook.Delivery) error {
-	if _, err := s.Store.Count(ctx, d.Tenant, d.ID.Endpoint, stats.Deaths(d.EventType, -1), d.UpdatedAt); err != nil {
-		return fmt.Errorf("take back the death of delivery %s: %w", d.ID, err)
+// CountDead adds deaths to the counts of the endpoint, or takes them back: of the ends that the gate does not
+// count. It follows the write of the end, and nobody repeats it: after a crash, or an error, which is
+// only logged, the counts are wrong. No decision about a delivery depends on them.
+func (c Completion) CountDead(ctx context.Context, tenant hook.TenantID, endpoint hook.EndpointID, deaths *stats.Counts, at time.Time) {
+	if _, err := c.Store.Count(ctx, tenant, endpoint, deaths, at); err != nil {
+		c.Log.ErrorContext(ctx, "dead_count.failed", slog.String(names.LogEndpoint, string(endpoint)), slog.Any(names.LogError, err))
 	}
-	return nil
 }
+
+func (c Completion) orders() Orders { return Orders{c.Store, c.Queue, c.Now, c.Wait} }

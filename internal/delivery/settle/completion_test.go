@@ -3,6 +3,7 @@ package settle_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +62,19 @@ func (s store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	}
 	return s.Store.RecordOutcome(ctx, d)
 }
+
+// completion completes ends in the store, tells nobody, and does not wait.
+func (s store) completion() settle.Completion {
+	return settle.Completion{
+		Store: s, DeadLetters: letters{}, Notifier: &topic{}, Log: slog.New(slog.DiscardHandler),
+		Wait: func(context.Context, time.Duration) error { return nil },
+	}
+}
+
+// letters takes dead letters, and keeps none.
+type letters struct{}
+
+func (letters) Send(context.Context, hook.DeadLetter) error { return nil }
 
 // record stores generations of a delivery by state: "dead", "replaced" or another
 // state; "-" has no record. Each generation replays the generation before. record
@@ -173,7 +187,7 @@ func TestCompletion_Complete(t *testing.T) {
 			generations := strings.Split(tt.generations, " > ")
 			d := s.record(t, generations...)
 			for range 2 { // the second call changes nothing
-				if err := (settle.Completion{Store: s}).Complete(t.Context(), d); err != nil {
+				if err := s.completion().Complete(t.Context(), d); err != nil {
 					t.Fatalf("Complete(%s) = %v; want nil", d.ID, err)
 				}
 				if diff := cmp.Diff(strings.Split(tt.want, " > "), s.states(t, len(generations))); diff != "" {
@@ -194,7 +208,7 @@ func TestCompletion_CompleteLeavesUnreplayedDeadDelivery(t *testing.T) {
 	s.record(t, "dead")
 	d := hook.Delivery{ID: first.DeliveryID, AcceptedAt: first.AcceptedAt, State: hook.StateDelivered}
 	d.ID.Generation = 2
-	if err := (settle.Completion{Store: s}).Complete(t.Context(), d); err != nil {
+	if err := s.completion().Complete(t.Context(), d); err != nil {
 		t.Errorf("Complete(%s) = %v; want nil", d.ID, err)
 	}
 	if got := s.states(t, 1); got[0] != "dead" {
@@ -219,7 +233,7 @@ func TestCompletion_CompleteRepeatsAfterAnyFault(t *testing.T) {
 				}
 				return nil
 			}
-			a := settle.Completion{Store: s}
+			a := s.completion()
 			if err := a.Complete(t.Context(), d); err == nil || hook.CodeOf(err) != hook.CodeUnavailable {
 				t.Errorf("Complete() without an answer to request %d = %v; want unavailable", at, err)
 			}
@@ -272,7 +286,7 @@ func TestCompletion_CompleteAfterConcurrentWrites(t *testing.T) {
 				theirs.State = tt.state
 				return s.Store.SaveDelivery(t.Context(), theirs, nil)
 			}
-			err := (settle.Completion{Store: s, Wait: func(context.Context, time.Duration) error { return nil }}).Complete(t.Context(), d)
+			err := s.completion().Complete(t.Context(), d)
 			if (err == nil) != tt.ok || err != nil && hook.CodeOf(err) != hook.CodeUnavailable {
 				t.Errorf("Complete() = %v; want ok: %t, else to be called again", err, tt.ok)
 			}
@@ -311,7 +325,7 @@ func TestCompletion_CompleteTakesTheDeathBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // the second call changes nothing
-				if err := (settle.Completion{Store: s}).Complete(t.Context(), d); err != nil {
+				if err := s.completion().Complete(t.Context(), d); err != nil {
 					t.Fatalf("Complete() = %v; want nil", err)
 				}
 			}

@@ -2,22 +2,38 @@
 //
 // In function deliver, a [Settler] settles a delivery by the decision of a task: it writes the
 // record and the attempt (a), follows up (b), and after a conflict asks package settlement
-// again. Following up means sending the next task or the dead letter, disabling an endpoint
-// that answered 410 Gone, and completing the delivery.
+// again. Following up means sending the next task, or ending the delivery.
 //
-// A [Completion] completes a settled delivery, in every function that settles deliveries:
+// # The end of a delivery
 //
-//   - it counts the delivery for the delivery's replay job,
-//   - it retires the dead predecessor: a replayed dead letter is no longer open, and its
-//     death no longer counts in the review of the endpoint,
-//   - it notifies the owner of a dead delivery; a failure is logged.
+// Whoever ends a delivery writes the record, and has a [Completion] do the rest. Each step does
+// nothing for a delivery that does not need it, and repeating it is harmless:
 //
-// Repeating either is harmless.
+//	step           does
+//	disable        an endpoint that answered 410 Gone gets no more deliveries
+//	letter         a dead delivery has a letter; the breaker removes a second one
+//	count          the delivery's replay job counts it once
+//	retire         the dead predecessor is no longer an open dead letter, and its death no longer counts
+//	notify         the owner learns of a dead delivery; a failure is logged
+//	move on        the next delivery with the same ordering key has its turn; never before the write
+//
+// The order of the write and the steps depends on who comes back after a crash between them:
+//
+//	who ends it                                  the write   after a crash between write and steps
+//	a task: delivered, dead, expired, cancelled  first       the task comes again, and finds its nonce
+//	a task, over the record of another task      before      the record is as before: see
+//	                                             moving on   settlement.FollowFirst
+//	a check of the breaker: expired, cancelled   before      the delivery is still parked, and ends again;
+//	                                             moving on   the sweep moves its sequence on
+//	a person or a job: discarded, cancelled      first       the request or the message is repeated, and
+//	                                                         finds its end in the record
+//	an erasure: cancelled                        first       the same
+//	its own replay: cancelled                    first       the end of the replay counts it
 //
 // # Ports
 //
 // The package declares the ports shared by the packages of delivery: DeliveryStore,
-// EndpointStore, EndpointDisabler, OutcomeRecorder, Counter, TaskQueue, Schedules, DeadLetters,
-// Notifier and Completer.
+// EndpointStore, EndpointDisabler, OutcomeRecorder, Counter, TaskQueue, Schedules, DeadLetters
+// and Notifier.
 // Other packages embed the ports instead of repeating the contracts.
 package settle

@@ -2,7 +2,6 @@ package settle
 
 import (
 	"context"
-	"fmt"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/store"
@@ -14,18 +13,18 @@ import (
 // If the endpoint is already disabled by this very response, the owner is notified again under
 // the same key: the response to the write may have been lost, or the process may have died
 // before the notification.
-func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) error {
+func (c Completion) disableEndpoint(ctx context.Context, recorded hook.Delivery) error {
 	endpoints := store.Table[hook.EndpointID, hook.Endpoint]{
-		Name: "the endpoint", Wait: s.Wait,
+		Name: "the endpoint", Wait: c.Wait,
 		Read: func(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error) {
-			return s.Store.Endpoint(ctx, recorded.Tenant, id)
+			return c.Store.Endpoint(ctx, recorded.Tenant, id)
 		},
 		Write: func(ctx context.Context, _ hook.EndpointID, before, next hook.Endpoint) (hook.Endpoint, error) {
 			record, err := hook.AuditDisabling(before, next)
 			if err != nil {
 				return next, err
 			}
-			return next, s.Store.DisableEndpoint(ctx, next, record)
+			return next, c.Store.DisableEndpoint(ctx, next, record)
 		},
 	}
 	_, e, err := endpoints.Update(ctx, recorded.ID.Endpoint, func(e hook.Endpoint) (hook.Endpoint, bool, error) {
@@ -38,17 +37,7 @@ func (s *Settler) disableEndpoint(ctx context.Context, recorded *hook.Delivery) 
 		return nil
 	}
 	if err == nil && e.Status == hook.StatusDisabled && e.Reason == hook.ReasonGone && e.StatusSince.UnixMilli() == recorded.UpdatedAt.UnixMilli() {
-		s.notifyGone(ctx, recorded)
+		c.notifyGone(ctx, recorded)
 	}
 	return err
-}
-
-// notifyGone tells the owner that the endpoint was disabled. If this fails, the failure is
-// logged, and the reason in the endpoint still shows the cause.
-func (s *Settler) notifyGone(ctx context.Context, recorded *hook.Delivery) {
-	Notify(ctx, s.Notifier, s.Log, hook.Notification{
-		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
-		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",
-		Key: fmt.Sprintf("%s/%s/%d", hook.NotificationDisabled, recorded.ID.Endpoint, recorded.UpdatedAt.UnixMilli()),
-	})
 }

@@ -39,7 +39,7 @@ func TestCompletion_CompleteWithoutTheNotification(t *testing.T) {
 	s := store{Store: memory.NewStore()}
 	d := s.record(t, "dead", "replaced", "dead")
 	broken := &topic{err: errors.New("the topic is gone")}
-	settlement := settle.Completion{Store: s, Notifier: broken, Log: slog.New(slog.NewJSONHandler(&log, nil))}
+	settlement := settle.Completion{Store: s, DeadLetters: letters{}, Notifier: broken, Log: slog.New(slog.NewJSONHandler(&log, nil))}
 	if err := settlement.Complete(t.Context(), d); err != nil {
 		t.Errorf("Complete() = %v; want nil", err)
 	}
@@ -83,7 +83,7 @@ func TestCompletion_CompleteNotifiesLast(t *testing.T) {
 			t.Errorf("at the notification the predecessor is %s; want discarded", got)
 		}
 	}
-	settlement := settle.Completion{Store: s, Notifier: working, Log: slog.New(slog.DiscardHandler)}
+	settlement := settle.Completion{Store: s, DeadLetters: letters{}, Notifier: working, Log: slog.New(slog.DiscardHandler)}
 	if err := settlement.Complete(t.Context(), d); err == nil || working.sent != 0 {
 		t.Errorf("Complete() with a fault = %v after %d notifications; want an error after 0", err, working.sent)
 	}

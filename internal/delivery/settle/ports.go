@@ -165,10 +165,3 @@ type Notifier interface {
 	// operators may get duplicates.
 	Notify(ctx context.Context, n hook.Notification) error
 }
-
-// Completer completes settlements. Completion is the implementation.
-type Completer interface {
-	// Complete does the work that follows the settlement of d, which is as recorded. Repeated
-	// calls are harmless.
-	Complete(ctx context.Context, d hook.Delivery) error
-}

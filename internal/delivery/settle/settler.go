@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/order"
 	"surehook.example/surehook/internal/rule/settlement"
 	"surehook.example/surehook/internal/rule/stats"
@@ -24,16 +22,10 @@ const maxPersistAttempts = 16
 // Settler settles deliveries by the decisions of their tasks. All fields but Wait must be set.
 // With an empty environment in Metrics, no metrics are written.
 type Settler struct {
-	Store       Store
-	Queue       TaskQueue
-	Schedules   Schedules
-	DeadLetters DeadLetters
-	Completer   Completer
-	Notifier    Notifier
-	Metrics     emf.Set
-	Log         *slog.Logger
-	Now         func() time.Time
-	Wait        store.Wait // between two tries of a write; nil: by the real clock
+	Completion
+
+	Schedules Schedules
+	Metrics   emf.Set
 }
 
 // Written says what was written.
@@ -63,7 +55,7 @@ func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision
 		case settlement.FollowOnly, settlement.Stand:
 			return nil
 		case settlement.FollowFirst:
-			if fault = s.followUp(ctx, about, plan.Record); fault != nil {
+			if fault = s.Complete(ctx, *plan.Record); fault != nil {
 				return nil //nolint:nilerr // returned below: a conflict in the follow-up must not repeat this write
 			}
 			followed = new(plan)
@@ -114,37 +106,13 @@ func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.
 	return &current, err
 }
 
-// FollowUp does the work that follows from the recorded decision (b), and moves the sequence of an ordered
-// delivery on. Repeating it is harmless.
+// FollowUp does the work that follows from the recorded decision (b): it sends the next task, or ends the
+// delivery. Repeating it is harmless: a second task finds the attempt recorded.
 func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
-	if err := s.followUp(ctx, about, recorded); err != nil {
-		return err
+	if recorded.State == hook.StateRetrying {
+		return s.Send(ctx, settlement.NextSending(recorded, about.Endpoint))
 	}
-	return s.orders().Ended(ctx, *recorded)
-}
-
-// followUp does the work that may come before the record is written.
-func (s *Settler) followUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
-	work := settlement.FollowUpOf(recorded, about.Endpoint)
-	if work.Task != nil {
-		return s.Send(ctx, *work.Task)
-	}
-	if work.Disable {
-		if err := s.disableEndpoint(ctx, recorded); err != nil {
-			return err
-		}
-	}
-	if work.Letter {
-		if err := s.SendLetter(ctx, recorded); err != nil {
-			return err
-		}
-	}
-	if work.Complete {
-		if err := s.Completer.Complete(ctx, *recorded); err != nil {
-			return fmt.Errorf("complete settlement of delivery %s: %w", recorded.ID, err)
-		}
-	}
-	return nil
+	return s.End(ctx, *recorded)
 }
 
 // AwaitTurn looks after an ordered delivery whose turn has not come.
@@ -155,22 +123,6 @@ func (s *Settler) AwaitTurn(ctx context.Context, d *hook.Delivery) error {
 // Join gives an ordered delivery whose turn is over another place.
 func (s *Settler) Join(ctx context.Context, d *hook.Delivery) error { return s.orders().Join(ctx, *d) }
 
-func (s *Settler) orders() Orders { return Orders{s.Store, s.Queue, s.Now, s.Wait} }
-
-// SendLetter sends the dead letter of a dead delivery.
-func (s *Settler) SendLetter(ctx context.Context, dead *hook.Delivery) error {
-	if err := s.DeadLetters.Send(ctx, hook.DeadLetterOf(*dead)); err != nil {
-		return fmt.Errorf("send dead letter of delivery %s: %w", dead.ID, err)
-	}
-	return nil
-}
-
-// countDead counts a death without an attempt at the time, or removes one if n is -1. No
-// decision depends on the count, so an error is only logged.
 func (s *Settler) countDead(ctx context.Context, about *settlement.Subject, n int, at time.Time) {
-	_, err := s.Store.Count(ctx, about.Task.Tenant, about.Task.Delivery.Endpoint, stats.Deaths(about.Event.Type, n), at)
-	if err != nil {
-		s.Log.ErrorContext(ctx, "dead_count.failed",
-			slog.String(names.LogDelivery, about.Task.Delivery.String()), slog.Any(names.LogError, err))
-	}
+	s.CountDead(ctx, about.Task.Tenant, about.Task.Delivery.Endpoint, stats.Deaths(about.Event.Type, n), at)
 }

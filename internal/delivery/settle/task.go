@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"time"
 
-	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/settlement"
@@ -36,22 +35,6 @@ func (s *Settler) Send(ctx context.Context, send settlement.Sending) error {
 		return fmt.Errorf("send task of attempt %d of %s: %w", task.Attempt, task.Delivery, errs[0])
 	}
 	return nil
-}
-
-// LogCircling logs and counts a message that was sent on hook.MaxHops times or more. attrs name the
-// message.
-func LogCircling(ctx context.Context, log *slog.Logger, metrics emf.Set, now time.Time, line string, hops int, attrs ...slog.Attr) {
-	attrs = append(attrs, slog.Int(names.LogHops, hops))
-	log.LogAttrs(ctx, slog.LevelWarn, line, metrics.Append(attrs, now, emf.Count(names.MetricSentOn, 1))...) //nolint:sloglint // a constant of the caller
-}
-
-// LogRun logs a unit of work: at level INFO, or with its error at level ERROR.
-func LogRun(ctx context.Context, log *slog.Logger, line string, err error, attrs ...slog.Attr) {
-	level := slog.LevelInfo
-	if err != nil {
-		level, attrs = slog.LevelError, append(attrs, slog.Any(names.LogError, err))
-	}
-	log.LogAttrs(ctx, level, line, attrs...) //nolint:sloglint // a constant of the caller
 }
 
 // scheduleHash is the number of bytes of the hash in the name of a schedule.

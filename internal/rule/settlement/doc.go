@@ -7,14 +7,14 @@
 //
 //   - [Judge]: what does a task that came from the queue do next?
 //   - [Decision.On]: what does a decision write over the newest record, and in which order?
-//   - [FollowUpOf]: what work follows from a record?
+//   - [NextSending]: where and when does the next task of a retrying delivery go?
 //
 // # Crash safety
 //
 // A delivery is settled in three steps:
 //
 //	(a) write the decision, on the condition that the record has not changed since the read
-//	(b) send the task of the next attempt, or the dead letter
+//	(b) send the task of the next attempt, or complete the end: see package settle
 //	(c) acknowledge the task that came
 //
 // A crash before (a) repeats the attempt. After a crash between (a) and (c) the same task

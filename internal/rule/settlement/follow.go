@@ -6,16 +6,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// FollowUp is the work that follows from a record, step (b), in the order of the fields. Repeating
-// it is harmless: a second task finds the attempt recorded, and the breaker removes a second dead
-// letter.
-type FollowUp struct {
-	Task     *Sending // the task of the next attempt; nil: none
-	Disable  bool     // disable the endpoint, which answered 410 to more than a test event
-	Letter   bool     // send the dead letter
-	Complete bool     // do the completion of the delivery: see package settle
-}
-
 // Sending is a task to send, with its queue and time.
 type Sending struct {
 	Task  hook.Task
@@ -23,21 +13,10 @@ type Sending struct {
 	At    time.Time
 }
 
-// FollowUpOf returns the work that follows from the record of a delivery to the endpoint; nil for a
-// deleted one.
-func FollowUpOf(d *hook.Delivery, e *hook.Endpoint) FollowUp {
-	switch d.State {
-	case hook.StateRetrying:
-		queue, at := e.QueueAt(hook.QueueRetry, d.NextAttemptAt)
-		return FollowUp{Task: &Sending{Task: d.NextTask(), Queue: queue, At: at}}
-	case hook.StateDelivered, hook.StateCancelled, hook.StateDiscarded:
-		// Discarded: the delivery died, and its replay settled before this task came back.
-		return FollowUp{Complete: true}
-	case hook.StateDead:
-		return FollowUp{Disable: d.Reason == hook.ReasonGone && !d.ID.Event.IsTest(), Letter: true, Complete: true}
-	case hook.StateQueued, hook.StateParked:
-	}
-	return FollowUp{}
+// NextSending returns the task of the next attempt of a retrying delivery to the endpoint.
+func NextSending(d *hook.Delivery, e *hook.Endpoint) Sending {
+	queue, at := e.QueueAt(hook.QueueRetry, d.NextAttemptAt)
+	return Sending{Task: d.NextTask(), Queue: queue, At: at}
 }
 
 // wait returns the sending of a task that came too early: it comes back at the planned time.

@@ -218,40 +218,14 @@ func parked(state hook.State) func(s *settlement.Subject) {
 	}
 }
 
-func TestFollowUpOf_dependsOnTheState(t *testing.T) {
+func TestNextSending_goesToTheQueueOfTheEndpoint(t *testing.T) {
 	t.Parallel()
 
 	coalescing := &hook.Endpoint{Coalesce: hook.Coalescing{Window: time.Second, MaxEvents: 10, MaxBytes: 1 << 20}}
-	tests := []struct {
-		name  string
-		d     hook.Delivery
-		e     *hook.Endpoint
-		want  settlement.FollowUp
-		queue hook.Queue // of the task; 0: none
-	}{
-		{name: "retrying", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: &hook.Endpoint{}, queue: hook.QueueRetry},
-		{name: "retrying, for a coalescing endpoint", d: hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e: coalescing, queue: hook.QueueCoalesce},
-		{name: "delivered", d: hook.Delivery{State: hook.StateDelivered}, want: settlement.FollowUp{Complete: true}},
-		{name: "cancelled", d: hook.Delivery{State: hook.StateCancelled}, want: settlement.FollowUp{Complete: true}},
-		{name: "discarded", d: hook.Delivery{State: hook.StateDiscarded}, want: settlement.FollowUp{Complete: true}},
-		{name: "dead", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonExhausted}, want: settlement.FollowUp{Letter: true, Complete: true}},
-		{name: "dead because of a 410", d: hook.Delivery{State: hook.StateDead, Reason: hook.ReasonGone}, want: settlement.FollowUp{Disable: true, Letter: true, Complete: true}},
-		{name: "parked", d: hook.Delivery{State: hook.StateParked}},
-		{name: "queued", d: hook.Delivery{State: hook.StateQueued}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-
-			got := settlement.FollowUpOf(&tt.d, tt.e)
-			var queue hook.Queue
-			if got.Task != nil {
-				queue, got.Task = got.Task.Queue, nil
-			}
-			if diff := cmp.Diff(tt.want, got); diff != "" || queue != tt.queue {
-				t.Errorf("queue %v, want %v; follow-up (-want +got):\n%s", queue, tt.queue, diff)
-			}
-		})
+	for e, want := range map[*hook.Endpoint]hook.Queue{{}: hook.QueueRetry, coalescing: hook.QueueCoalesce, nil: hook.QueueRetry} {
+		if got := settlement.NextSending(&hook.Delivery{State: hook.StateRetrying, NextAttemptAt: now}, e); got.Queue != want {
+			t.Errorf("NextSending(%+v) goes to %v; want %v", e, got.Queue, want)
+		}
 	}
 }
 
