@@ -153,7 +153,7 @@ func (b *bundle) job(t *testing.T, tenant hook.TenantID) replay.Job {
 		t.Fatalf("NewJobID = %v", err)
 	}
 	j := replay.Job{
-		ID: id, Tenant: tenant, Filter: replay.Filter{State: hook.StateDead, To: b.now}, Rate: 50, State: replay.JobRunning, By: "key_owner",
+		ID: id, Tenant: tenant, Filter: replay.Filter{State: hook.StateDead, To: b.now}, Terms: replay.Terms{Rate: 50, By: "key_owner"}, State: replay.JobRunning,
 		CreatedAt: b.now, UpdatedAt: b.now, ExpiresAt: b.now.Add(replay.KeepJobs), Selects: true,
 	}
 	if err := b.store.SaveJob(t.Context(), j); err != nil {

@@ -14,34 +14,25 @@ import (
 // jobBody is a request for a replay job. The filter is required, even if it is empty, so that
 // forgetting it does not replay everything.
 type jobBody struct {
-	Filter   *filterBody `json:"filter"`
-	Rate     *float64    `json:"rate_per_second"`
-	DryRun   bool        `json:"dry_run"`
-	AddTo    *string     `json:"add_to"`
-	Action   *string     `json:"action"`
-	Limit    *int        `json:"limit"`
-	Expected int         `json:"expected"`
+	Filter   *filterBody    `json:"filter"`
+	Rate     *float64       `json:"rate_per_second"`
+	DryRun   bool           `json:"dry_run"`
+	AddTo    *string        `json:"add_to"`
+	Action   *replay.Action `json:"action"`
+	Limit    *int           `json:"limit"`
+	Expected int            `json:"expected"`
 }
 
 type filterBody struct {
-	Endpoint *string   `json:"endpoint"`
-	State    *string   `json:"state"`
-	Types    []string  `json:"event_types"`
-	Since    time.Time `json:"since"`
-	Until    time.Time `json:"until"`
-	Class    *string   `json:"class"`
-	Status   *int      `json:"status"`
-	Died     time.Time `json:"died_since"`
+	Endpoint *string       `json:"endpoint"`
+	State    *string       `json:"state"`
+	Types    []string      `json:"event_types"`
+	Since    time.Time     `json:"since"`
+	Until    time.Time     `json:"until"`
+	Class    *replay.Cause `json:"class"`
+	Status   *int          `json:"status"`
+	Died     time.Time     `json:"died_since"`
 }
-
-// The actions of a job.
-const (
-	actionReplay  = "replay"
-	actionDiscard = "discard"
-)
-
-// noAttempt is the class of deliveries without an attempt in a filter.
-const noAttempt = "none"
 
 // request translates the body and refuses empty values in the filter, because they would select
 // everything. Package replay checks the rest.
@@ -52,51 +43,27 @@ func (b jobBody) request(by hook.KeyID, wrong hook.Fields) replay.JobRequest {
 	}
 	wrong.Refuse(b.Filter.Types != nil && len(b.Filter.Types) == 0, "filter.event_types", "must not be empty")
 	r := replay.JobRequest{
+		// limitOf: a status of 0 would select every status, and a limit of 0 be none.
+		Filter:   replay.Filter{Types: b.Filter.Types, From: b.Filter.Since, To: b.Filter.Until, Status: limitOf(b.Filter.Status), DiedSince: b.Filter.Died},
+		Terms:    replay.Terms{Rate: replay.DefaultRate, Limit: limitOf(b.Limit), Expected: b.Expected, By: by},
 		Endpoint: optionalText(&wrong, "filter.endpoint", b.Filter.Endpoint),
-		State:    hook.StateDead,
-		Types:    b.Filter.Types,
-		From:     b.Filter.Since,
-		To:       b.Filter.Until,
-		Rate:     replay.DefaultRate,
-		By:       by,
-		Limit:    limitOf(b.Limit),
-
-		DiedSince: b.Filter.Died,
-		Expected:  b.Expected,
-		Discard:   b.Action != nil && *b.Action == actionDiscard,
+		AddTo:    optionalText(&wrong, "add_to", b.AddTo),
 	}
+	set(&r.Class, b.Filter.Class)
+	set(&r.Action, b.Action)
+	set(&r.Rate, b.Rate)
 	if b.Filter.State != nil {
 		var err error
 		if r.State, err = hook.ParseState(*b.Filter.State); err != nil {
 			wrong.Add("filter.state", "must be one of dead, parked, delivered, discarded")
 		}
 	}
-	r.Cause = b.Filter.cause(&wrong)
-	set(&r.Rate, b.Rate)
-	wrong.Refuse(b.Action != nil && *b.Action != actionReplay && *b.Action != actionDiscard, "action", "must be replay or discard")
-	r.AddTo = optionalText(&wrong, "add_to", b.AddTo)
 	wrong.Refuse(r.AddTo != "" && b.Filter.State != nil, "filter.state", "does not apply with add_to, which takes the events of all states")
-	wrong.Refuse(r.AddTo != "" && r.Cause != (replay.Cause{}), "filter.class", "does not apply with add_to, which takes the events of all outcomes")
+	wrong.Refuse(r.AddTo != "" && (r.Class != 0 || r.Status != 0), "filter.class", "does not apply with add_to, which takes the events of all outcomes")
 	wrong.Refuse(r.AddTo != "" && !r.DiedSince.IsZero(), "filter.died_since", "does not apply with add_to, which takes the events of all states")
 	wrong.Refuse(r.AddTo != "" && b.DryRun, "dry_run", "is not possible with add_to")
 	r.Wrong = wrong
 	return r
-}
-
-// cause returns what the filter says about the last attempt. Package replay checks the status.
-func (b filterBody) cause(wrong *hook.Fields) replay.Cause {
-	c := replay.Cause{Status: limitOf(b.Status)} // 0 would select every status
-	switch {
-	case b.Class == nil:
-	case *b.Class == noAttempt:
-		c.None = true
-	default:
-		var err error
-		if c.Class, err = hook.ParseClass(*b.Class); err != nil {
-			wrong.Add("filter.class", "must be none or a class of an outcome, such as timeout")
-		}
-	}
-	return c
 }
 
 // startJob starts a replay job, or, with dry_run, returns a preview.

@@ -324,7 +324,7 @@ func TestReplay_progressOfDiscards(t *testing.T) {
 
 	b := setup(t)
 	j := b.job(t, "acme")
-	j.Version, j.Selected, j.Enqueued, j.Skipped, j.Discards = 1, 4, 1, 3, true
+	j.Version, j.Selected, j.Enqueued, j.Skipped, j.Action = 1, 4, 1, 3, replay.ActionDiscard
 	j.SkippedBy = map[replay.Skip]int{replay.SkipReplayed: 2, replay.SkipChanged: 1}
 	if err := b.store.SaveJob(t.Context(), j); err != nil {
 		t.Fatalf("SaveJob = %v", err)

@@ -18,7 +18,7 @@ type jobView struct {
 	State     replay.JobState     `json:"state"`
 	Filter    filterView          `json:"filter"`
 	AddTo     hook.EndpointID     `json:"add_to,omitzero"`
-	Action    string              `json:"action"`
+	Action    replay.Action       `json:"action"`
 	Rate      float64             `json:"rate_per_second"`
 	Limit     int                 `json:"limit,omitzero"`
 	Expected  int                 `json:"expected,omitzero"`
@@ -39,7 +39,7 @@ type filterView struct {
 	Types     []string        `json:"event_types,omitempty"`
 	From      time.Time       `json:"since,omitzero"`
 	To        time.Time       `json:"until,omitzero"`
-	Class     string          `json:"class,omitzero"`
+	Class     replay.Cause    `json:"class,omitzero"`
 	Status    int             `json:"status,omitzero"`
 	DiedSince time.Time       `json:"died_since,omitzero"`
 }
@@ -60,16 +60,6 @@ type previewView struct {
 
 func viewJob(j replay.Job) jobView {
 	v := viewOf[jobView](j)
-	v.Action, v.Filter.Status = actionReplay, j.Filter.Cause.Status
-	if j.Discards {
-		v.Action = actionDiscard
-	}
-	switch cause := j.Filter.Cause; {
-	case cause.None:
-		v.Filter.Class = noAttempt
-	case cause.Class != 0:
-		v.Filter.Class = cause.Class.String()
-	}
 	if j.EndedAt.IsZero() {
 		v.ExpiresAt = time.Time{}
 	}
@@ -81,7 +71,7 @@ func viewJob(j replay.Job) jobView {
 
 func viewProgress(p replay.Progress) progressView {
 	v := progressView{jobView: viewJob(p.Job), Outcomes: p.Outcomes}
-	if !p.Discards { // a discarded delivery is settled
+	if p.Action == replay.ActionReplay { // a discarded delivery is settled
 		// A delivery may settle before its page is counted as enqueued.
 		v.InProgress = max(0, p.Enqueued-p.Delivered-p.Dead-p.Cancelled)
 	}

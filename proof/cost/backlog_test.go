@@ -100,7 +100,7 @@ func (w *bundle) replayAll(e hook.Endpoint) {
 	q := &jobQueue{w: w}
 	w.replayer.JobQueue = q
 	w.replayer.NewID = hook.NewJobID
-	if _, err := w.replayer.Start(w.t.Context(), e.Tenant, replay.JobRequest{Endpoint: string(e.ID), State: hook.StateDead, Rate: replay.MaxRate}); err != nil {
+	if _, err := w.replayer.Start(w.t.Context(), e.Tenant, replay.JobRequest{Filter: replay.Filter{State: hook.StateDead}, Terms: replay.Terms{Rate: replay.MaxRate}, Endpoint: string(e.ID)}); err != nil {
 		w.t.Fatal(err)
 	}
 	for q.next != nil {

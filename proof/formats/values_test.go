@@ -252,23 +252,28 @@ func change(n int, o hook.AuditOutcome) hook.AuditRecord {
 	}
 }
 
-// replays returns a job in each state.
+// replays returns a job in each state, and one of each cause.
 func replays() []replay.Job {
 	running := replay.Job{
-		ID: job, Tenant: tenant, Rate: 50, State: replay.JobRunning, By: caller, CreatedAt: at(70), UpdatedAt: at(71), ExpiresAt: gone(),
+		ID: job, Tenant: tenant, Terms: replay.Terms{Rate: 50, Limit: 7, Expected: 12, By: caller}, State: replay.JobRunning, CreatedAt: at(70), UpdatedAt: at(71), ExpiresAt: gone(),
 		Filter: replay.Filter{
 			Endpoint: first, State: hook.StateDead, Types: []string{"order.*"}, From: at(1), To: at(69),
-			Cause: replay.Cause{Class: hook.ClassUnavailable, Status: 503}, AddTo: second, DiedSince: at(2),
+			Class: replay.Cause(hook.ClassUnavailable), Status: 503, AddTo: second, DiedSince: at(2),
 		},
-		Limit: 7, Expected: 12, Selected: 9, Enqueued: 5, Skipped: 2, SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 1, replay.SkipGone: 1}, Endpoint: first, Cursor: "position", Selects: true,
+		Selected: 9, Enqueued: 5, Skipped: 2, SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 1, replay.SkipGone: 1}, Endpoint: first, Cursor: "position", Selects: true,
 		Pending: []hook.DeliveryRef{hook.QueuedDelivery(event(0, target()), target()).Ref()}, NextAt: at(72), Chain: replay.Chain{Next: "next", Previous: "previous"},
 	}
 	ended, cancelled := running, running
-	ended.ID, ended.State, ended.EndedAt, ended.Filter.Cause = job[:len(job)-1]+"2", replay.JobFinished, at(73), replay.Cause{None: true}
+	ended.ID, ended.State, ended.EndedAt, ended.Filter.Class, ended.Filter.Status = job[:len(job)-1]+"2", replay.JobFinished, at(73), replay.NoAttempt, 0
 	cancelled.ID, cancelled.State, cancelled.EndedAt, cancelled.Filter.State = job[:len(job)-1]+"3", replay.JobCancelled, at(74), hook.StateParked
 	discarding := cancelled
-	discarding.ID, discarding.State, discarding.EndedAt, discarding.Filter, discarding.Discards = job[:len(job)-1]+"4", replay.JobRunning, time.Time{}, replay.Filter{State: hook.StateDead}, true
-	return []replay.Job{running, ended, cancelled, discarding}
+	discarding.ID, discarding.State, discarding.EndedAt, discarding.Filter, discarding.Action = job[:len(job)-1]+"4", replay.JobRunning, time.Time{}, replay.Filter{State: hook.StateDead}, replay.ActionDiscard
+	all := []replay.Job{running, ended, cancelled, discarding}
+	for c := range replay.NoAttempt {
+		id := job[:len(job)-2] + hook.JobID(fmt.Sprintf("%02d", 50+c))
+		all = append(all, replay.Job{ID: id, Tenant: tenant, State: replay.JobCancelled, ExpiresAt: gone(), Filter: replay.Filter{State: hook.StateDead, Class: c}})
+	}
+	return all
 }
 
 // erasures returns a job in each stage, each of a tenant of its own.

@@ -36,11 +36,10 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		Filter: replay.Filter{
 			Endpoint: endpoint, State: hook.StateDead, Types: []string{"order.*", "invoice.paid"},
 			From: storeEpoch().Add(-24 * time.Hour), To: storeEpoch(),
-			Cause: replay.Cause{Class: hook.ClassRefused, Status: 422}, DiedSince: storeEpoch().Add(-time.Hour),
+			Class: replay.Cause(hook.ClassRefused), Status: 422, DiedSince: storeEpoch().Add(-time.Hour),
 		},
-		Rate:      12.5,
+		Terms:     replay.Terms{Action: replay.ActionDiscard, Rate: 12.5, Limit: 200_000, By: hook.NewKeyID()},
 		State:     replay.JobRunning,
-		By:        hook.NewKeyID(),
 		CreatedAt: storeEpoch(),
 		UpdatedAt: storeEpoch().Add(time.Second),
 		EndedAt:   storeEpoch().Add(time.Minute),
@@ -49,8 +48,6 @@ func sampleJob(t *testing.T, tenant hook.TenantID) replay.Job {
 		Enqueued:  99_000,
 		Skipped:   900,
 		SkippedBy: map[replay.Skip]int{replay.SkipReplayed: 890, replay.SkipExpires: 10},
-		Limit:     200_000,
-		Discards:  true,
 		Endpoint:  endpoint,
 		Cursor:    "b3BhcXVl",
 		Selects:   true,
@@ -88,7 +85,7 @@ func jobComesBack(t *testing.T, s StoreUnderTest) {
 
 func smallJobComesBack(t *testing.T, s StoreUnderTest) {
 	j := replay.Job{
-		ID: newJobID(t), Tenant: "acme", Filter: replay.Filter{State: hook.StateParked}, Rate: replay.MinRate,
+		ID: newJobID(t), Tenant: "acme", Filter: replay.Filter{State: hook.StateParked}, Terms: replay.Terms{Rate: replay.MinRate},
 		State: replay.JobRunning, CreatedAt: storeEpoch(), UpdatedAt: storeEpoch(),
 	}
 	check(t, s.SaveJob(t.Context(), j))

@@ -37,7 +37,7 @@ func (w *simulation) operate() {
 	case 34, 35:
 		w.narrow()
 	case 10, 11:
-		q := replay.JobRequest{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered), Rate: pick(w, 0.3, 2, 50), By: operator}
+		q := replay.JobRequest{Filter: replay.Filter{State: pick(w, hook.StateDead, hook.StateDead, hook.StateParked, hook.StateDelivered)}, Terms: replay.Terms{Rate: pick(w, 0.3, 2, 50), By: operator}}
 		w.handIn(e.Tenant, "job", func(ctx context.Context, p *process) error {
 			p.tenant = e.Tenant
 			_, err := p.wiring().Replayer().Start(ctx, e.Tenant, q)

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"time"
 
@@ -17,16 +16,8 @@ type jobItem struct {
 	key
 	replay.Job
 
-	Filter    filterItem `stored:"filter"`
-	State     string     `stored:"state"`
-	DiedSince time.Time  `stored:"died_since"` // of the filter
-}
-
-type filterItem struct {
-	replay.Filter
-
-	Class  string `stored:"class"` // of replay.Cause; noAttempt for Cause.None
-	Status int    `stored:"status"`
+	State     string    `stored:"state"`
+	DiedSince time.Time `stored:"died_since"` // of the filter
 }
 
 // discards is a prefix of the state of a job that discards. A build that does not know such jobs
@@ -37,52 +28,27 @@ const discards = "discards "
 // a build that does not know these would replay more.
 const bounded = "bounded "
 
-// noAttempt stands for Cause.None.
-const noAttempt = "none"
-
-func causeWord(c replay.Cause) string {
-	if c.None {
-		return noAttempt
-	}
-	return word(c.Class)
-}
-
-func parseCause(class string, status int) (replay.Cause, error) {
-	if class == noAttempt {
-		return replay.Cause{None: true}, nil
-	}
-	c, err := parse[hook.Class](class)
-	return replay.Cause{Class: c, Status: status}, err
-}
-
 // toJobItem returns the next version of j.
 func toJobItem(j replay.Job) jobItem {
 	state := word(j.State)
 	switch {
-	case j.Discards:
+	case j.Action == replay.ActionDiscard:
 		state = discards + state
 	case j.Limit > 0 || !j.Filter.DiedSince.IsZero():
 		state = bounded + state
 	}
 	j.Version++
-	return jobItem{
-		jobKey(j.Tenant, j.ID), j, filterItem{j.Filter, causeWord(j.Filter.Cause), j.Filter.Cause.Status}, state, j.Filter.DiedSince,
-	}
+	return jobItem{jobKey(j.Tenant, j.ID), j, state, j.Filter.DiedSince}
 }
 
 func fromJobItem(it jobItem) (replay.Job, error) {
 	j := it.Job
-	j.Filter = it.Filter.Filter
 	j.Filter.DiedSince = it.DiedSince
 	state, discarding := strings.CutPrefix(strings.TrimPrefix(it.State, bounded), discards)
-	j.Discards = discarding
-	var stateErr, causeErr error
-	j.State, stateErr = parse[replay.JobState](state)
-	j.Filter.Cause, causeErr = parseCause(it.Filter.Class, it.Filter.Status)
-	if err := errors.Join(stateErr, causeErr); err != nil {
-		return replay.Job{}, err
-	}
-	return j, nil
+	j.Action = replay.Action(discarding)
+	var err error
+	j.State, err = parse[replay.JobState](state)
+	return j, err
 }
 
 // Job reads one item.

@@ -15,7 +15,7 @@ const jobID hook.JobID = "rpl_01jgjb5c8weyrv1tzv2x3fjq7h"
 func job(version int64) replay.Job {
 	return replay.Job{
 		ID: jobID, Tenant: "acme", Version: version, State: replay.JobRunning, Filter: replay.Filter{State: hook.StateDead},
-		Rate: 50, CreatedAt: epoch, UpdatedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 30),
+		Terms: replay.Terms{Rate: 50}, CreatedAt: epoch, UpdatedAt: epoch, ExpiresAt: epoch.AddDate(0, 0, 30),
 	}
 }
 

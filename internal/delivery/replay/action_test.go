@@ -35,13 +35,13 @@ func TestWork_StopsAtTheLimit(t *testing.T) {
 			w := setup(t)
 			w.Answer = world.Always(400)
 			ids := append(w.past(w.Endpoint(nil), hook.StateDead, 5), w.past(w.Endpoint(nil), hook.StateDead, 7)...)
-			j := w.start(replay.JobRequest{Limit: tt.limit, Rate: tt.rate})
+			j := w.start(replay.JobRequest{Terms: replay.Terms{Limit: tt.limit, Rate: tt.rate}})
 			w.Run()
 			got := w.job(j.ID)
 			if got.State != replay.JobFinished || got.Enqueued != tt.want || got.Dead != tt.want || got.Skipped != 0 || got.Selected != tt.want {
 				t.Errorf("the job is %s: %d selected, %d enqueued, %d skipped, %d dead; want finished with %d", got.State, got.Selected, got.Enqueued, got.Skipped, got.Dead, tt.want)
 			}
-			rest := w.start(replay.JobRequest{To: got.Filter.To})
+			rest := w.start(replay.JobRequest{Filter: replay.Filter{To: got.Filter.To}})
 			w.Run()
 			if got := w.job(rest.ID); got.Enqueued != 12-tt.want || w.states(ids, 3) != "12 none" {
 				t.Errorf("the rest are %d, third generations %s; want %d and none", got.Enqueued, w.states(ids, 3), 12-tt.want)
@@ -62,7 +62,7 @@ func TestWork_LimitCountsReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	j := w.start(replay.JobRequest{Limit: 3})
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Limit: 3}})
 	w.Clock.Until(start.Add(2 * time.Second))
 	w.Work()
 	got := w.job(j.ID)
@@ -97,7 +97,7 @@ func TestWork_CountsSkippedByReason(t *testing.T) {
 			w := setup(t)
 			id := w.past(w.Endpoint(nil), hook.StateDead, 1)[0]
 			w.change(id, func(d *hook.Delivery) { tt.change(w, d) })
-			j := w.start(replay.JobRequest{Discard: tt.discards})
+			j := w.start(replay.JobRequest{Terms: replay.Terms{Action: replay.Action(tt.discards)}})
 			w.Clock.Until(start.Add(2 * time.Second))
 			w.Work()
 			var want map[replay.Skip]int
@@ -127,7 +127,7 @@ func TestWork_SelectsByTimeOfDeath(t *testing.T) {
 	}
 	late, exact := at(start.Add(-13*24*time.Hour), start.Add(-time.Hour)), at(since.Add(-time.Hour), since)
 	early := at(since.Add(-time.Hour), since.Add(-time.Millisecond))
-	p, err := w.Replayer().DryRun(w.Context(), "acme", replay.JobRequest{DiedSince: since, Rate: 1})
+	p, err := w.Replayer().DryRun(w.Context(), "acme", replay.JobRequest{Filter: replay.Filter{DiedSince: since}, Terms: replay.Terms{Rate: 1}})
 	if err != nil || p.Total != 2 || !p.Complete {
 		t.Errorf("DryRun = %d, complete %t, %v; want 2", p.Total, p.Complete, err)
 	}
@@ -135,7 +135,7 @@ func TestWork_SelectsByTimeOfDeath(t *testing.T) {
 	if err != nil || a.Total != p.Total {
 		t.Errorf("Analyse = %d, %v; want %d as the dry run", a.Total, err, p.Total)
 	}
-	w.start(replay.JobRequest{DiedSince: since})
+	w.start(replay.JobRequest{Filter: replay.Filter{DiedSince: since}})
 	w.Run()
 	for id, want := range map[hook.DeliveryRef]string{late: "1 delivered", exact: "1 delivered", early: "1 none"} {
 		if got := w.states([]hook.DeliveryRef{id}, 2); got != want {
@@ -155,7 +155,7 @@ func TestWork_Discards(t *testing.T) {
 				t := w.T
 				ids := append(w.past(w.Endpoint(nil), hook.StateDead, 4), w.past(w.Endpoint(nil), hook.StateDead, 3)...)
 				other := w.past(w.Endpoint(nil), hook.StateDelivered, 1)
-				j := w.start(replay.JobRequest{Discard: true, Rate: 0.3}) // pages of 3
+				j := w.start(replay.JobRequest{Terms: replay.Terms{Action: replay.ActionDiscard, Rate: 0.3}}) // pages of 3
 				if n > 0 {
 					w.Crash.Arm(n, after)
 				}
@@ -201,7 +201,7 @@ func TestWork_DiscardsNothingOfALaterEvent(t *testing.T) {
 	earlier = earlier.At(place)
 	earlier.CreatedAt, earlier.Version = at, 0
 	w.Save(earlier)
-	j := w.start(replay.JobRequest{Discard: true, To: start.Add(-90 * time.Minute)})
+	j := w.start(replay.JobRequest{Filter: replay.Filter{To: start.Add(-90 * time.Minute)}, Terms: replay.Terms{Action: replay.ActionDiscard}})
 	w.Run()
 	if got := w.job(j.ID); got.Selected != 1 || got.Enqueued != 1 || w.Delivery(place).State != hook.StateDiscarded {
 		t.Errorf("job = %+v, the old delivery is %s; want it discarded", got, w.Delivery(place).State)
@@ -220,7 +220,7 @@ func TestWork_DiscardsOnlyItsOwn(t *testing.T) {
 	e := w.Endpoint(nil)
 	id := w.past(e, hook.StateDead, 1)[0]
 	w.past(w.Endpoint(nil), hook.StateDead, 2)
-	j := w.start(replay.JobRequest{Discard: true})
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Action: replay.ActionDiscard}})
 	var discarded atomic.Bool
 	w.Calls.Fail = func(call string, of hook.EndpointID) error {
 		if call == "write delivery" && of == e.ID && !discarded.Swap(true) { // the job is about to write this one

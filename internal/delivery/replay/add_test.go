@@ -156,7 +156,7 @@ func TestWork_AddsEndpoint(t *testing.T) {
 				}
 				late := w.Endpoint(nil)
 				had := post("order.paid", a, late)
-				j := w.start(replay.JobRequest{Types: []string{"order.*"}, From: from, AddTo: string(late.ID), Rate: 0.3})
+				j := w.start(replay.JobRequest{Filter: replay.Filter{Types: []string{"order.*"}, From: from}, Terms: replay.Terms{Rate: 0.3}, AddTo: string(late.ID)})
 				w.Crash.Arm(n, after)
 				w.Run()
 				died := w.Crash.Deaths() > 0
@@ -282,7 +282,7 @@ func TestJob_AddTo_asks(t *testing.T) {
 		w.Save(d)
 	}
 	late := w.Endpoint(func(e *hook.Endpoint) { e.EventTypes = []string{"order.*"} })
-	j := w.start(replay.JobRequest{AddTo: string(late.ID), Rate: 50})
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: 50}, AddTo: string(late.ID)})
 	w.Run()
 	if got := w.job(j.ID); got.State != replay.JobFinished || got.Delivered != 1 || got.SkippedBy[replay.SkipUnasked] != 1 {
 		t.Errorf("job = %+v; want one delivered, and one skipped because the endpoint does not ask for it", got)

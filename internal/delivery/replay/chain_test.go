@@ -17,7 +17,7 @@ func TestWork_CopiesDoNotMultiply(t *testing.T) {
 	const pages = 40
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, pages)
-	j := w.start(replay.JobRequest{Rate: replay.MinRate}) // pages of one
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: replay.MinRate}}) // pages of one
 	for received := 0; ; {
 		next, ok := w.Jobs.Next()
 		if !ok {
@@ -102,7 +102,7 @@ func copyAcknowledged(w *bundle, effect string, n int, after bool) (died bool) {
 	w.T.Helper()
 
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 7)
-	j := w.start(replay.JobRequest{Rate: 0.3}) // pages of 3
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: 0.3}}) // pages of 3
 	m := w.Jobs.Receive(1)
 	for ; len(m) == 0; m = w.Jobs.Receive(1) {
 		next, _ := w.Jobs.Next()

@@ -37,7 +37,7 @@ func TestWork_CountsMessagesSentOnTooOften(t *testing.T) {
 			}
 			if tt.saved {
 				j := replay.Job{
-					ID: id, Tenant: "acme", Rate: 1, State: replay.JobRunning, Selects: true,
+					ID: id, Tenant: "acme", Terms: replay.Terms{Rate: 1}, State: replay.JobRunning, Selects: true,
 					Filter: replay.Filter{State: hook.StateDead}, CreatedAt: start, NextAt: start.Add(time.Minute),
 				}
 				if err := w.Store.SaveJob(t.Context(), j); err != nil {
@@ -68,7 +68,7 @@ func TestWork_CountsNoMessageOfALongJob(t *testing.T) {
 	const n = hook.MaxHops + 50
 	w := setup(t)
 	w.past(w.Endpoint(nil), hook.StateDead, n)
-	j := w.start(replay.JobRequest{Rate: replay.MinRate}) // one delivery a page
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: replay.MinRate}}) // one delivery a page
 	w.Run()
 	if got := w.job(j.ID); got.Enqueued != n || got.State != replay.JobFinished {
 		t.Fatalf("the job is %s with %d deliveries; want %d and finished", got.State, got.Enqueued, n)

@@ -55,7 +55,7 @@ func killWorker(t *testing.T, state hook.State, n int, after, twice bool) (died 
 			return 200
 		})
 		ids := append(w.past(good, state, 4), w.past(bad, state, 3)...)
-		j := w.start(replay.JobRequest{State: state, Rate: 0.3}) // pages of 3
+		j := w.start(replay.JobRequest{Filter: replay.Filter{State: state}, Terms: replay.Terms{Rate: 0.3}}) // pages of 3
 		if twice {
 			w.Crash.ArmTwice(n, after)
 		} else {
@@ -121,7 +121,7 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 			w := setup(t)
 			w.past(w.Endpoint(nil), hook.StateDead, 3)
 			w.Crash.Arm(tt.at, tt.after)
-			if _, err := w.Replayer().Start(w.Context(), "acme", replay.JobRequest{Rate: 1}); err == nil {
+			if _, err := w.Replayer().Start(w.Context(), "acme", replay.JobRequest{Terms: replay.Terms{Rate: 1}}); err == nil {
 				t.Fatal("Start() with a crash = nil; want an error")
 			}
 			w.Crash.Restart()

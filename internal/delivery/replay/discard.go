@@ -42,5 +42,5 @@ func (w *jobRun) discard(ctx context.Context, page []*candidate) {
 
 // discarded reports whether this job discarded the delivery.
 func (j Job) discarded(d hook.Delivery) bool {
-	return j.Discards && d.State == hook.StateDiscarded && d.DecidedBy == string(j.ID)
+	return j.Action == ActionDiscard && d.State == hook.StateDiscarded && d.DecidedBy == string(j.ID)
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,37 +18,18 @@ const (
 
 // JobRequest is a request for a job.
 type JobRequest struct {
-	Endpoint string     // id or uid; empty: all endpoints
-	State    hook.State // dead, parked, delivered or discarded; zero: dead
-	Types    []string   // patterns of event types, as in subscriptions; at most MaxTypes; empty: all
-	From, To time.Time  // bounds of CreatedAt: From is inclusive, To is exclusive; zero: no bound
-	Cause    Cause
-	Rate     float64 // deliveries a second, MinRate to MaxRate
-	By       hook.KeyID
-	// AddTo is the id or uid of an endpoint. The job then adds this endpoint to the events of
-	// the filter, whatever the states of their deliveries, and sends the events to it. From and
-	// To then bound the acceptance of the events. Empty: the job replays deliveries.
-	AddTo string
-	// DiedSince is the earliest death, for state dead only; zero: any.
-	DiedSince time.Time
-	// Limit is the most deliveries to replay or discard, 1 to MaxLimit; 0: all. A dry run
-	// counts without the limit.
-	Limit int
-	// Expected is the number of deliveries that a dry run found, with which the job shows its progress;
-	// 0: unknown. It bounds nothing.
-	Expected int
-	// Discard makes the job discard dead deliveries instead of replaying them.
-	Discard bool
-	Wrong   []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
+	Filter // without endpoints; the zero State stands for dead
+	Terms
+
+	Endpoint, AddTo string            // the ids or uids of the filter's endpoints; empty: none
+	Wrong           []hook.FieldError // fields of a wrong form, absent above: reported with the other wrong fields
 }
 
 // newFilter checks the request and returns the filter; CodeInvalid names every
 // wrong field.
 func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobRequest, now time.Time) (Filter, error) {
-	f := Filter{State: q.State, Types: q.Types, From: q.From, To: q.To, Cause: q.Cause, DiedSince: q.DiedSince}
-	if f.State == 0 {
-		f.State = hook.StateDead
-	}
+	f := q.Filter
+	f.State = cmp.Or(f.State, hook.StateDead)
 	if f.To.IsZero() || f.To.After(now) {
 		f.To = now
 	}
@@ -82,9 +64,8 @@ func validateFilter(errs *hook.Fields, f Filter, now time.Time) {
 		errs.Refuse(!hook.ValidPattern(pattern),
 			fmt.Sprintf("filter.event_types[%d]", i), `must be a type such as "order.paid", a prefix such as "order.*", or "*"`)
 	}
-	status := f.Cause.Status
-	errs.Refuse(status != 0 && (status < minStatus || status > maxStatus), "filter.status", "must be %d to %d", minStatus, maxStatus)
-	errs.Refuse(f.Cause.None && status != 0, "filter.status", "does not apply to deliveries without an attempt")
+	errs.Refuse(f.Status != 0 && (f.Status < minStatus || f.Status > maxStatus), "filter.status", "must be %d to %d", minStatus, maxStatus)
+	errs.Refuse(f.Class == NoAttempt && f.Status != 0, "filter.status", "does not apply to deliveries without an attempt")
 	switch {
 	case !f.From.Before(now):
 		errs.Add("filter.since", "must be in the past")
@@ -106,7 +87,7 @@ func validateAction(errs *hook.Fields, f Filter, q JobRequest) {
 	errs.Refuse(q.Limit < 0 || q.Limit > MaxLimit, "limit", "must be 1 to %d", MaxLimit)
 	errs.Refuse(q.Expected < 0, "expected", "must not be negative")
 	switch {
-	case !q.Discard:
+	case q.Action == ActionReplay:
 	case q.AddTo != "":
 		errs.Add("action", "discard does not apply with add_to")
 	case f.State != hook.StateDead:
@@ -137,12 +118,16 @@ func (f Filter) selection(target hook.Target) Selection {
 
 // indexed reports whether the index alone can select the deliveries of the filter.
 func (f Filter) indexed() bool {
-	return len(f.Types) == 0 && f.Cause == Cause{} && f.DiedSince.IsZero()
+	return len(f.Types) == 0 && f.Class == 0 && f.Status == 0 && f.DiedSince.IsZero()
 }
 
 // matches reports whether the filter selects the delivery, if its endpoint, state and time fit.
 func (f Filter) matches(d hook.Delivery) bool {
-	return f.matchesType(d.EventType) && f.Cause.matches(d.Attempts, d.Last) && !d.UpdatedAt.Before(f.DiedSince)
+	tried := f.Class == 0 || f.Class == Cause(d.Last.Class)
+	if f.Class == NoAttempt {
+		tried = d.Attempts == 0
+	}
+	return tried && (f.Status == 0 || f.Status == d.Last.Status) && f.matchesType(d.EventType) && !d.UpdatedAt.Before(f.DiedSince)
 }
 
 // matchesType reports whether the filter selects events of the type.

@@ -25,48 +25,76 @@ const (
 type Filter struct {
 	Endpoint hook.EndpointID `stored:"endpoint"` // empty: all endpoints
 	State    hook.State      `stored:"state"`    // dead, parked, delivered or discarded
-	Types    []string        `stored:"types"`    // patterns of event types, as in subscriptions; empty: all
-	From     time.Time       `stored:"from"`     // bound of CreatedAt
-	To       time.Time       `stored:"to"`       // bound of CreatedAt; at most the CreatedAt of the job
-	Cause    Cause           // of the last attempt
-	AddTo    hook.EndpointID `stored:"add_to"` // the endpoint to add to the events; empty: the job replays deliveries
+	Types    []string        `stored:"types"`    // patterns of event types, as in subscriptions, at most MaxTypes; empty: all
+	From     time.Time       `stored:"from"`     // bound of CreatedAt, inclusive; zero: none
+	To       time.Time       `stored:"to"`       // bound of CreatedAt, exclusive; at most the CreatedAt of the job
+	Class    Cause           `stored:"class"`
+	Status   int             `stored:"status"` // of the response to the last attempt; 0: any response or none
+	// AddTo is an endpoint that the job adds to the events of the filter, whatever the states of their
+	// deliveries, and sends the events to. From and To then bound the acceptance of the events. Empty:
+	// the job replays deliveries.
+	AddTo hook.EndpointID `stored:"add_to"`
 	// DiedSince is the earliest death of a dead delivery, inclusive; zero: any. From and
 	// To bound the creation, which may be days earlier.
 	DiedSince time.Time
 }
 
-// Cause selects deliveries by the last attempt, like the groups of an Analysis. The zero
-// Cause selects all deliveries.
-type Cause struct {
-	Class  hook.Class // zero: any
-	Status int        // of the response; 0: any response or none
-	None   bool       // only deliveries without an attempt; Class and Status are zero
+// Cause selects deliveries by the class of their last attempt, like the groups of an Analysis, or those
+// without an attempt. The zero Cause selects all deliveries.
+type Cause hook.Class
+
+// NoAttempt selects deliveries without an attempt.
+const NoAttempt = Cause(hook.Classes)
+
+// String returns the cause as it appears in the API.
+func (c Cause) String() string {
+	if c == NoAttempt {
+		return "none"
+	}
+	return hook.Class(c).String()
 }
 
-// matches reports whether the cause fits the number of attempts and the last outcome.
-func (c Cause) matches(attempts int, last hook.Outcome) bool {
-	if c.None {
-		return attempts == 0
+// Terms are what a job does with the deliveries of its filter.
+type Terms struct {
+	Action Action
+	Rate   float64 `stored:"rate"`  // deliveries a second, MinRate to MaxRate
+	Limit  int     `stored:"limit"` // the most deliveries to replay or discard, 1 to MaxLimit; 0: all. A dry run counts without it
+	// Expected is the number of deliveries that a dry run found, with which the job shows its progress;
+	// 0: unknown. It bounds nothing.
+	Expected int        `stored:"expected"`
+	By       hook.KeyID `stored:"by"`
+}
+
+// Action is what happens to a selected delivery.
+type Action bool
+
+// The actions.
+const (
+	ActionReplay  Action = false
+	ActionDiscard Action = true // of a dead delivery; nothing is sent
+)
+
+// String returns the action as it appears in the API.
+func (a Action) String() string {
+	if a == ActionDiscard {
+		return "discard"
 	}
-	return (c.Class == 0 || c.Class == last.Class) && (c.Status == 0 || c.Status == last.Status)
+	return "replay"
 }
 
 // Job is a replay, or the discard, of all deliveries of a filter.
 type Job struct {
+	Terms
+
 	ID        hook.JobID    `stored:"id"`
 	Tenant    hook.TenantID `stored:"tenant"`
-	Filter    Filter
-	Rate      float64 `stored:"rate"`     // deliveries a second
-	Limit     int     `stored:"limit"`    // the most deliveries to replay or discard; 0: all
-	Expected  int     `stored:"expected"` // deliveries of the dry run before, for progress; 0: unknown
-	Discards  bool    // the job discards dead deliveries, and sends nothing
+	Filter    Filter        `stored:"filter"`
 	State     JobState
-	By        hook.KeyID `stored:"by"`
-	CreatedAt time.Time  `stored:"created_at"`
-	UpdatedAt time.Time  `stored:"updated_at"`
-	EndedAt   time.Time  `stored:"ended_at"`           // zero while the job runs
-	ExpiresAt time.Time  `stored:"expires_at,seconds"` // removal of the record: KeepJobs after UpdatedAt
-	Version   int64      `stored:"version"`            // of the stored record; 0: no record
+	CreatedAt time.Time `stored:"created_at"`
+	UpdatedAt time.Time `stored:"updated_at"`
+	EndedAt   time.Time `stored:"ended_at"`           // zero while the job runs
+	ExpiresAt time.Time `stored:"expires_at,seconds"` // removal of the record: KeepJobs after UpdatedAt
+	Version   int64     `stored:"version"`            // of the stored record; 0: no record
 
 	Selected int `stored:"selected"` // deliveries selected so far
 	Enqueued int `stored:"enqueued"` // selected deliveries whose replay was sent, or that this job discarded

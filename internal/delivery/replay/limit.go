@@ -42,7 +42,7 @@ const leastPause = 2 * pageLead
 // pause returns how long the job must wait with a page of n deliveries until the tenant's limit has
 // room.
 func (w *jobRun) pause(ctx context.Context, n int) (time.Duration, error) {
-	if w.job.Discards {
+	if w.job.Action == ActionDiscard {
 		return 0, nil
 	}
 	if w.most == nil {

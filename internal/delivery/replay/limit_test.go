@@ -23,7 +23,7 @@ func TestWork_KeepsTheLimitOfTheTenant(t *testing.T) {
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 300)
 	w.limit(hook.TenantLimits{ReplaysPerHour: 100})
-	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: replay.MaxRate}})
 	w.RunFor(time.Minute)
 	if n := len(w.Posts); n == 0 || n > 200 {
 		t.Errorf("%d requests in the first minute; want an hour's hundred, and a page", n)
@@ -44,7 +44,7 @@ func TestWork_DiscardsPastTheLimit(t *testing.T) {
 	w := setup(t)
 	ids := w.past(w.Endpoint(nil), hook.StateDead, 3)
 	w.limit(hook.TenantLimits{ReplaysPerHour: 1})
-	w.start(replay.JobRequest{Discard: true})
+	w.start(replay.JobRequest{Terms: replay.Terms{Action: replay.ActionDiscard}})
 	w.RunFor(time.Minute)
 	if got := w.states(ids, 1); got != "3 discarded manual" {
 		t.Errorf("within a minute: %s; want 3 discarded", got)

@@ -73,7 +73,7 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if w.job.Discards {
+	if w.job.Action == ActionDiscard {
 		w.discard(ctx, page)
 	} else {
 		w.enqueue(ctx, page)

@@ -24,7 +24,7 @@ func TestWork_OfManyPages(t *testing.T) {
 	ids := w.past(w.Endpoint(nil), hook.StateDead, n/2)
 	ids = append(ids, w.past(w.Endpoint(nil), hook.StateDead, n/4)...)
 	ids = append(ids, w.past(w.Endpoint(nil), hook.StateDead, n/4)...)
-	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: replay.MaxRate}})
 	largest := 0
 	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
 		if call == "send" {

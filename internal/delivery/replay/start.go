@@ -43,8 +43,7 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 		return Job{}, err
 	}
 	j := Job{
-		ID: id, Tenant: tenant, Filter: f, Rate: q.Rate, Limit: q.Limit, Expected: q.Expected, Discards: q.Discard, State: JobRunning, By: q.By,
-		CreatedAt: now, NextAt: now.Add(FirstDelay), Selects: true, Chain: NewChain(),
+		ID: id, Tenant: tenant, Filter: f, Terms: q.Terms, State: JobRunning, CreatedAt: now, NextAt: now.Add(FirstDelay), Selects: true, Chain: NewChain(),
 	}
 	first := Message{Tenant: tenant, Job: id, Nonce: j.Next, Until: now.Add(MaxSaveDelay)}
 	if err := r.JobQueue.Continue(ctx, first, FirstDelay); err != nil {

@@ -25,48 +25,48 @@ func TestStart_ChecksTheRequest(t *testing.T) {
 		q    replay.JobRequest
 		want []string // fields
 	}{
-		{name: "only a rate", q: replay.JobRequest{Rate: 50}, want: nil},
-		{name: "an endpoint by id", q: replay.JobRequest{Rate: 50, Endpoint: string(e.ID)}, want: nil},
-		{name: "an endpoint by uid", q: replay.JobRequest{Rate: 50, Endpoint: "billing"}, want: nil},
-		{name: "an unknown id", q: replay.JobRequest{Rate: 50, Endpoint: string(hook.NewEndpointID())}, want: []string{"filter.endpoint"}},
-		{name: "an unknown uid", q: replay.JobRequest{Rate: 50, Endpoint: "sales"}, want: []string{"filter.endpoint"}},
-		{name: "an invalid uid", q: replay.JobRequest{Rate: 50, Endpoint: "a b"}, want: []string{"filter.endpoint"}},
-		{name: "parked", q: replay.JobRequest{Rate: 50, State: hook.StateParked}, want: nil},
-		{name: "delivered", q: replay.JobRequest{Rate: 50, State: hook.StateDelivered}, want: nil},
-		{name: "discarded", q: replay.JobRequest{Rate: 50, State: hook.StateDiscarded}, want: nil},
-		{name: "queued", q: replay.JobRequest{Rate: 50, State: hook.StateQueued}, want: []string{"filter.state"}},
-		{name: "retrying", q: replay.JobRequest{Rate: 50, State: hook.StateRetrying}, want: []string{"filter.state"}},
-		{name: "cancelled", q: replay.JobRequest{Rate: 50, State: hook.StateCancelled}, want: []string{"filter.state"}},
-		{name: "an unknown state", q: replay.JobRequest{Rate: 50, State: 99}, want: []string{"filter.state"}},
-		{name: "patterns", q: replay.JobRequest{Rate: 50, Types: []string{"order.paid", "order.*", "*"}}, want: nil},
-		{name: "invalid patterns", q: replay.JobRequest{Rate: 50, Types: []string{"order.paid", "or*er", ""}}, want: []string{"filter.event_types[1]", "filter.event_types[2]"}},
-		{name: "MaxTypes types", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes)}, want: nil},
-		{name: "one type too many", q: replay.JobRequest{Rate: 50, Types: slices.Repeat([]string{"a"}, replay.MaxTypes+1)}, want: []string{"filter.event_types"}},
-		{name: "a range", q: replay.JobRequest{Rate: 50, From: start.Add(-2 * time.Hour), To: start.Add(-time.Hour)}, want: nil},
-		{name: "a class and a status", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{Class: hook.ClassRefused, Status: 599}}, want: nil},
-		{name: "a status too low", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{Status: 99}}, want: []string{"filter.status"}},
-		{name: "a status too high", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{Status: 600}}, want: []string{"filter.status"}},
-		{name: "a status without an attempt", q: replay.JobRequest{Rate: 50, Cause: replay.Cause{None: true, Status: 500}}, want: []string{"filter.status"}},
-		{name: "an empty range", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Hour), To: start.Add(-time.Hour)}, want: []string{"filter.until"}},
-		{name: "from now", q: replay.JobRequest{Rate: 50, From: start}, want: []string{"filter.since"}},
-		{name: "a moment ago", q: replay.JobRequest{Rate: 50, From: start.Add(-time.Millisecond), To: start.Add(time.Hour)}, want: nil},
-		{name: "the lowest rate", q: replay.JobRequest{Rate: replay.MinRate}, want: nil},
-		{name: "the highest rate", q: replay.JobRequest{Rate: replay.MaxRate}, want: nil},
+		{name: "only a rate", q: replay.JobRequest{Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "an endpoint by id", q: replay.JobRequest{Terms: replay.Terms{Rate: 50}, Endpoint: string(e.ID)}, want: nil},
+		{name: "an endpoint by uid", q: replay.JobRequest{Terms: replay.Terms{Rate: 50}, Endpoint: "billing"}, want: nil},
+		{name: "an unknown id", q: replay.JobRequest{Terms: replay.Terms{Rate: 50}, Endpoint: string(hook.NewEndpointID())}, want: []string{"filter.endpoint"}},
+		{name: "an unknown uid", q: replay.JobRequest{Terms: replay.Terms{Rate: 50}, Endpoint: "sales"}, want: []string{"filter.endpoint"}},
+		{name: "an invalid uid", q: replay.JobRequest{Terms: replay.Terms{Rate: 50}, Endpoint: "a b"}, want: []string{"filter.endpoint"}},
+		{name: "parked", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateParked}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "delivered", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateDelivered}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "discarded", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateDiscarded}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "queued", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateQueued}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.state"}},
+		{name: "retrying", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateRetrying}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.state"}},
+		{name: "cancelled", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateCancelled}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.state"}},
+		{name: "an unknown state", q: replay.JobRequest{Filter: replay.Filter{State: 99}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.state"}},
+		{name: "patterns", q: replay.JobRequest{Filter: replay.Filter{Types: []string{"order.paid", "order.*", "*"}}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "invalid patterns", q: replay.JobRequest{Filter: replay.Filter{Types: []string{"order.paid", "or*er", ""}}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.event_types[1]", "filter.event_types[2]"}},
+		{name: "MaxTypes types", q: replay.JobRequest{Filter: replay.Filter{Types: slices.Repeat([]string{"a"}, replay.MaxTypes)}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "one type too many", q: replay.JobRequest{Filter: replay.Filter{Types: slices.Repeat([]string{"a"}, replay.MaxTypes+1)}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.event_types"}},
+		{name: "a range", q: replay.JobRequest{Filter: replay.Filter{From: start.Add(-2 * time.Hour), To: start.Add(-time.Hour)}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "a class and a status", q: replay.JobRequest{Filter: replay.Filter{Class: replay.Cause(hook.ClassRefused), Status: 599}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "a status too low", q: replay.JobRequest{Filter: replay.Filter{Status: 99}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.status"}},
+		{name: "a status too high", q: replay.JobRequest{Filter: replay.Filter{Status: 600}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.status"}},
+		{name: "a status without an attempt", q: replay.JobRequest{Filter: replay.Filter{Class: replay.NoAttempt, Status: 500}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.status"}},
+		{name: "an empty range", q: replay.JobRequest{Filter: replay.Filter{From: start.Add(-time.Hour), To: start.Add(-time.Hour)}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.until"}},
+		{name: "from now", q: replay.JobRequest{Filter: replay.Filter{From: start}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.since"}},
+		{name: "a moment ago", q: replay.JobRequest{Filter: replay.Filter{From: start.Add(-time.Millisecond), To: start.Add(time.Hour)}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "the lowest rate", q: replay.JobRequest{Terms: replay.Terms{Rate: replay.MinRate}}, want: nil},
+		{name: "the highest rate", q: replay.JobRequest{Terms: replay.Terms{Rate: replay.MaxRate}}, want: nil},
 		{name: "no rate", q: replay.JobRequest{}, want: []string{"rate_per_second"}},
-		{name: "a rate too low", q: replay.JobRequest{Rate: 0.09}, want: []string{"rate_per_second"}},
-		{name: "a rate too high", q: replay.JobRequest{Rate: 500.1}, want: []string{"rate_per_second"}},
-		{name: "not a number", q: replay.JobRequest{Rate: math.NaN()}, want: []string{"rate_per_second"}},
-		{name: "a limit of 1", q: replay.JobRequest{Rate: 50, Limit: 1}, want: nil},
-		{name: "the highest limit", q: replay.JobRequest{Rate: 50, Limit: replay.MaxLimit}, want: nil},
-		{name: "a limit too high", q: replay.JobRequest{Rate: 50, Limit: replay.MaxLimit + 1}, want: []string{"limit"}},
-		{name: "a limit too low", q: replay.JobRequest{Rate: 50, Limit: -1}, want: []string{"limit"}},
-		{name: "dead a moment ago", q: replay.JobRequest{Rate: 50, DiedSince: start.Add(-time.Millisecond)}, want: nil},
-		{name: "dead from now", q: replay.JobRequest{Rate: 50, DiedSince: start}, want: []string{"filter.died_since"}},
-		{name: "parked and dead since", q: replay.JobRequest{Rate: 50, State: hook.StateParked, DiedSince: start.Add(-time.Hour)}, want: []string{"filter.died_since"}},
-		{name: "a discard", q: replay.JobRequest{Rate: 50, Discard: true}, want: nil},
-		{name: "a discard of parked", q: replay.JobRequest{Rate: 50, Discard: true, State: hook.StateParked}, want: []string{"action"}},
-		{name: "a discard with an added endpoint", q: replay.JobRequest{Rate: 50, Discard: true, AddTo: "billing"}, want: []string{"action"}},
-		{name: "everything", q: replay.JobRequest{Endpoint: "sales", State: hook.StateQueued}, want: []string{"filter.state", "rate_per_second", "filter.endpoint"}},
+		{name: "a rate too low", q: replay.JobRequest{Terms: replay.Terms{Rate: 0.09}}, want: []string{"rate_per_second"}},
+		{name: "a rate too high", q: replay.JobRequest{Terms: replay.Terms{Rate: 500.1}}, want: []string{"rate_per_second"}},
+		{name: "not a number", q: replay.JobRequest{Terms: replay.Terms{Rate: math.NaN()}}, want: []string{"rate_per_second"}},
+		{name: "a limit of 1", q: replay.JobRequest{Terms: replay.Terms{Rate: 50, Limit: 1}}, want: nil},
+		{name: "the highest limit", q: replay.JobRequest{Terms: replay.Terms{Rate: 50, Limit: replay.MaxLimit}}, want: nil},
+		{name: "a limit too high", q: replay.JobRequest{Terms: replay.Terms{Rate: 50, Limit: replay.MaxLimit + 1}}, want: []string{"limit"}},
+		{name: "a limit too low", q: replay.JobRequest{Terms: replay.Terms{Rate: 50, Limit: -1}}, want: []string{"limit"}},
+		{name: "dead a moment ago", q: replay.JobRequest{Filter: replay.Filter{DiedSince: start.Add(-time.Millisecond)}, Terms: replay.Terms{Rate: 50}}, want: nil},
+		{name: "dead from now", q: replay.JobRequest{Filter: replay.Filter{DiedSince: start}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.died_since"}},
+		{name: "parked and dead since", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateParked, DiedSince: start.Add(-time.Hour)}, Terms: replay.Terms{Rate: 50}}, want: []string{"filter.died_since"}},
+		{name: "a discard", q: replay.JobRequest{Terms: replay.Terms{Rate: 50, Action: replay.ActionDiscard}}, want: nil},
+		{name: "a discard of parked", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateParked}, Terms: replay.Terms{Rate: 50, Action: replay.ActionDiscard}}, want: []string{"action"}},
+		{name: "a discard with an added endpoint", q: replay.JobRequest{Terms: replay.Terms{Rate: 50, Action: replay.ActionDiscard}, AddTo: "billing"}, want: []string{"action"}},
+		{name: "everything", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateQueued}, Endpoint: "sales"}, want: []string{"filter.state", "rate_per_second", "filter.endpoint"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestStart_MakesNoJobWithoutAQueue(t *testing.T) {
 
 	w := setup(t)
 	w.Crash.Arm(1, false)
-	_, err := w.Replayer().Start(w.Context(), "acme", replay.JobRequest{Rate: 1})
+	_, err := w.Replayer().Start(w.Context(), "acme", replay.JobRequest{Terms: replay.Terms{Rate: 1}})
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Start() = %v; want unavailable", err)
 	}
@@ -147,16 +147,16 @@ func TestDryRun(t *testing.T) {
 		sample []hook.DeliveryRef
 	}{
 		{name: "all dead deliveries", q: replay.JobRequest{}, a: 250, b: 6, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
-		{name: "all delivered deliveries", q: replay.JobRequest{State: hook.StateDelivered}, a: 0, b: 2, sample: nil},
+		{name: "all delivered deliveries", q: replay.JobRequest{Filter: replay.Filter{State: hook.StateDelivered}}, a: 0, b: 2, sample: nil},
 		{name: "of one endpoint", q: replay.JobRequest{Endpoint: "a"}, a: 250, b: 0, sample: inA[:10]},
-		{name: "of one type", q: replay.JobRequest{Types: []string{"user.*"}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
-		{name: "of another type", q: replay.JobRequest{Types: []string{"order.paid", "none"}}, a: 250, b: 3, sample: inA[:10]},
-		{name: "of a class", q: replay.JobRequest{Cause: replay.Cause{Class: hook.ClassRefused}}, a: 0, b: 1, sample: []hook.DeliveryRef{refused}},
-		{name: "of a status", q: replay.JobRequest{Cause: replay.Cause{Status: 503}}, a: 250, b: 4, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
-		{name: "of a class and another status", q: replay.JobRequest{Cause: replay.Cause{Class: hook.ClassRefused, Status: 401}}},
-		{name: "without an attempt", q: replay.JobRequest{Cause: replay.Cause{None: true}}, a: 0, b: 1, sample: []hook.DeliveryRef{never}},
-		{name: "of a time range", q: replay.JobRequest{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}, a: 1, b: 1, sample: []hook.DeliveryRef{inA[248], inB[1]}},
-		{name: "of a time range and a type", q: replay.JobRequest{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
+		{name: "of one type", q: replay.JobRequest{Filter: replay.Filter{Types: []string{"user.*"}}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
+		{name: "of another type", q: replay.JobRequest{Filter: replay.Filter{Types: []string{"order.paid", "none"}}}, a: 250, b: 3, sample: inA[:10]},
+		{name: "of a class", q: replay.JobRequest{Filter: replay.Filter{Class: replay.Cause(hook.ClassRefused)}}, a: 0, b: 1, sample: []hook.DeliveryRef{refused}},
+		{name: "of a status", q: replay.JobRequest{Filter: replay.Filter{Status: 503}}, a: 250, b: 4, sample: append([]hook.DeliveryRef{odd}, inA[:9]...)},
+		{name: "of a class and another status", q: replay.JobRequest{Filter: replay.Filter{Class: replay.Cause(hook.ClassRefused), Status: 401}}},
+		{name: "without an attempt", q: replay.JobRequest{Filter: replay.Filter{Class: replay.NoAttempt}}, a: 0, b: 1, sample: []hook.DeliveryRef{never}},
+		{name: "of a time range", q: replay.JobRequest{Filter: replay.Filter{From: start.Add(-time.Hour - 2*time.Second), To: start.Add(-time.Hour - time.Second)}}, a: 1, b: 1, sample: []hook.DeliveryRef{inA[248], inB[1]}},
+		{name: "of a time range and a type", q: replay.JobRequest{Filter: replay.Filter{From: start.Add(-3 * time.Hour), To: start.Add(-2*time.Hour + 1), Types: []string{"*"}}}, a: 0, b: 1, sample: []hook.DeliveryRef{odd}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestDryRun_ReportsAnIncompleteResult(t *testing.T) {
 		reads++
 		return start.Add(time.Duration(reads) * 6 * time.Second)
 	}
-	p, err := r.DryRun(w.Context(), "acme", replay.JobRequest{Types: []string{"order.*"}, Rate: 1})
+	p, err := r.DryRun(w.Context(), "acme", replay.JobRequest{Filter: replay.Filter{Types: []string{"order.*"}}, Terms: replay.Terms{Rate: 1}})
 	if err != nil || p.Complete || p.Total == 0 || p.Total >= 400 || len(p.Sample) != replay.SampleSize {
 		t.Errorf("DryRun() = %d, complete %t, %d shown, %v; want some, not complete", p.Total, p.Complete, len(p.Sample), err)
 	}
@@ -266,7 +266,7 @@ func TestCancelJob(t *testing.T) {
 	if got := w.job(j.ID); got.Selected != 0 || len(w.PostsOf()) != 0 {
 		t.Errorf("the cancelled job selected %d, with %d POSTs; want none", got.Selected, len(w.PostsOf()))
 	}
-	done := w.start(replay.JobRequest{Types: []string{"none"}})
+	done := w.start(replay.JobRequest{Filter: replay.Filter{Types: []string{"none"}}})
 	w.Run()
 	if _, err := w.Replayer().CancelJob(w.Context(), "acme", done.ID); hook.CodeOf(err) != hook.CodeConflict {
 		t.Errorf("CancelJob() of a finished job = %v; want a conflict", err)

@@ -35,7 +35,7 @@ func TestWork_KeepsTheRate(t *testing.T) {
 
 			w := setup(t)
 			w.past(w.Endpoint(nil), hook.StateDead, tt.n)
-			w.start(replay.JobRequest{Rate: tt.rate})
+			w.start(replay.JobRequest{Terms: replay.Terms{Rate: tt.rate}})
 			w.Run()
 			var times []time.Time
 			for _, p := range w.Posts {
@@ -67,14 +67,14 @@ func TestWork_SelectsByEndpointTypeAndTime(t *testing.T) {
 	left := w.one(a, hook.StateDead, "user.left", start.Add(-time.Hour))
 	other := w.one(b, hook.StateDead, "order.sent", start.Add(-time.Hour))
 	sent := w.one(b, hook.StateDelivered, "order.sent", start.Add(-time.Hour))
-	w.start(replay.JobRequest{Types: []string{"order.*"}, From: start.Add(-2 * time.Hour)})
+	w.start(replay.JobRequest{Filter: replay.Filter{Types: []string{"order.*"}, From: start.Add(-2 * time.Hour)}})
 	w.Run()
 	for id, want := range map[hook.DeliveryRef]string{old: "1 none", paid: "1 delivered", left: "1 none", other: "1 delivered", sent: "1 none"} {
 		if got := w.states([]hook.DeliveryRef{id}, 2); got != want {
 			t.Errorf("the new generation of %s is %s; want %s", w.Delivery(id).EventType, got, want)
 		}
 	}
-	w.start(replay.JobRequest{Endpoint: string(b.ID), State: hook.StateDelivered})
+	w.start(replay.JobRequest{Filter: replay.Filter{State: hook.StateDelivered}, Endpoint: string(b.ID)})
 	w.Run()
 	if got := w.states([]hook.DeliveryRef{sent}, 2); got != "1 delivered" {
 		t.Errorf("the new generation of the delivered delivery is %s; want delivered", got)
@@ -88,7 +88,7 @@ func TestWork_SelectsByCause(t *testing.T) {
 	e := w.Endpoint(nil)
 	refused, unavailable := w.one(e, hook.StateDead, "order.paid", start.Add(-time.Hour)), w.one(e, hook.StateDead, "order.paid", start.Add(-time.Hour))
 	w.change(refused, func(d *hook.Delivery) { d.Last = hook.Outcome{Class: hook.ClassRefused, Status: 422} })
-	w.start(replay.JobRequest{Cause: replay.Cause{Class: hook.ClassRefused, Status: 422}})
+	w.start(replay.JobRequest{Filter: replay.Filter{Class: replay.Cause(hook.ClassRefused), Status: 422}})
 	w.Run()
 	for id, want := range map[hook.DeliveryRef]string{refused: "1 delivered", unavailable: "1 none"} {
 		if got := w.states([]hook.DeliveryRef{id}, 2); got != want {
@@ -126,7 +126,7 @@ func TestWork_SkipsDeletedEndpoints(t *testing.T) {
 	ids := [][]hook.DeliveryRef{
 		w.past(endpoints[0], hook.StateDead, 10), w.past(endpoints[1], hook.StateDead, 10), w.past(endpoints[2], hook.StateDead, 10),
 	}
-	j := w.start(replay.JobRequest{Rate: 0.5}) // pages of 5
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: 0.5}}) // pages of 5
 	for w.job(j.ID).Selected < 15 {
 		w.Step()
 	}
@@ -307,7 +307,7 @@ func TestWork_StopsInTime(t *testing.T) {
 
 	w := setup(t)
 	w.past(w.Endpoint(nil), hook.StateDead, 1000)
-	j := w.start(replay.JobRequest{Rate: replay.MaxRate})
+	j := w.start(replay.JobRequest{Terms: replay.Terms{Rate: replay.MaxRate}})
 	w.Clock.Until(start.Add(time.Second))
 	// The context's deadline is compared with the clock of the world, without waiting.
 	ctx := deadline{w.Context(), start.Add(10 * time.Second)}
