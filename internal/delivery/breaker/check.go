@@ -45,7 +45,6 @@ type reconciliation struct {
 
 	check    hook.CircuitCheck
 	now      time.Time
-	stored   admission.Record
 	record   admission.Record // the stored one, once the owner knows of its last transition
 	endpoint *hook.Endpoint   // nil for a deleted endpoint
 	step     step
@@ -99,7 +98,7 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 	if !r.hasTime(ctx, reserve) { // each try may end hundreds of deliveries
 		return stored, false, errNoTime
 	}
-	r.now, r.stored, r.record, r.endpoint, r.step = r.Now(), stored, stored, nil, step{}
+	r.now, r.record, r.endpoint, r.step = r.Now(), stored, nil, step{}
 	r.faults, r.failed = nil, make(map[hook.DeliveryRef]bool)
 	if stored.Tenant != r.check.Tenant {
 		// Under the wrong tenant the endpoint would look deleted, and the deliveries of another
@@ -142,14 +141,13 @@ func (r *reconciliation) announce(ctx context.Context) error {
 	if at.IsZero() || r.now.Before(at) {
 		return nil
 	}
+	if r.endpoint != nil && !r.told.Equal(at) {
+		if err := r.Notifier.Notify(ctx, r.record.Announcement()); err != nil {
+			return err
+		}
+		r.told = at
+	}
 	r.record.AnnounceAt = time.Time{}
-	if r.endpoint == nil || r.told.Equal(at) {
-		return nil
-	}
-	if err := r.Notifier.Notify(ctx, r.stored.Announcement()); err != nil {
-		return err
-	}
-	r.told = at
 	return nil
 }
 
