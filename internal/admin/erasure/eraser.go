@@ -118,7 +118,7 @@ func (w *run) steps(ctx context.Context) error {
 		case w.passed || w.job.NotBefore.After(w.now()):
 			m := w.message
 			m.Nonce, m.Until = w.job.Next, time.Time{}
-			return w.sendOn(ctx, replay.Following{Decision: "wait", Enqueues: true, Message: m, Delay: w.job.NotBefore.Sub(w.now())})
+			return w.sendOn(ctx, replay.Following{Decision: "wait", Message: m, Delay: w.job.NotBefore.Sub(w.now())})
 		}
 		if err := w.step(ctx); err != nil {
 			return err

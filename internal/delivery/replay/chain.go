@@ -31,9 +31,8 @@ func (c *Chain) PassOn() { c.Previous, c.Next = c.Next, hook.NewNonce() }
 
 // Following is what a worker does with a message, and the message to enqueue.
 type Following struct {
-	Decision string // as logged; empty: the message continues the job
-	Enqueues bool
-	Message  Message
+	Decision string  // as logged; empty: the message continues the job
+	Message  Message // the zero Message: none
 	Delay    time.Duration
 }
 
@@ -53,14 +52,14 @@ func (c Chain) Follow(m Message, runs bool, due, now time.Time) Following {
 		return Following{Decision: decideEnded}
 	}
 	if wait := due.Add(takenDelay).Sub(now); wait > 0 {
-		return Following{Decision: decideTaken, Enqueues: true, Message: m, Delay: wait}
+		return Following{Decision: decideTaken, Message: m, Delay: wait}
 	}
-	return Following{Decision: decideAgain, Enqueues: true, Message: m.successor(c.Next)}
+	return Following{Decision: decideAgain, Message: m.successor(c.Next)}
 }
 
 // Taken returns what a worker does after another worker saved the job.
 func Taken(m Message) Following {
-	return Following{Decision: decideTaken, Enqueues: true, Message: m, Delay: takenDelay}
+	return Following{Decision: decideTaken, Message: m, Delay: takenDelay}
 }
 
 // Await returns what a worker does with a message whose job is not saved: the message comes
@@ -71,7 +70,7 @@ func Await(m Message, now time.Time) Following {
 	if left <= 0 {
 		return Following{Decision: decideGone}
 	}
-	return Following{Decision: decideAwait, Enqueues: true, Message: m, Delay: max(FirstDelay, min(MaxSaveDelay-left, left))}
+	return Following{Decision: decideAwait, Message: m, Delay: max(FirstDelay, min(MaxSaveDelay-left, left))}
 }
 
 // successor returns a message of the same job with the nonce.

@@ -25,7 +25,7 @@ type Courier struct {
 // is the worker's message. moved reports whether the worker made progress with the job, which
 // resets the count of hops.
 func (c Courier) SendOn(ctx context.Context, received Message, f Following, moved bool) error {
-	if !f.Enqueues {
+	if f.Message == (Message{}) {
 		return nil
 	}
 	m := f.Message

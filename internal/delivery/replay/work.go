@@ -107,7 +107,7 @@ func (w *jobRun) processPages(ctx context.Context) error {
 		}
 		if w.next != nil || w.mustWait(ctx, w.job) {
 			wait := max(0, w.job.NextAt.Sub(w.now())).Truncate(time.Second)
-			return w.sendOn(ctx, Following{Decision: decideWait, Enqueues: true, Message: *cmp.Or(w.next, &w.message), Delay: wait})
+			return w.sendOn(ctx, Following{Decision: decideWait, Message: *cmp.Or(w.next, &w.message), Delay: wait})
 		}
 		if err := w.selectPage(ctx); err != nil {
 			return err
