@@ -36,17 +36,13 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	jobs := sqs.NewJobQueue(sdk, cfg.Queues.ReplayJobs)
 	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: cfg.Queues.Live, hook.QueueReplay: cfg.Queues.Replay})
 	r := &replay.Replayer{
-		Store:     store,
-		Index:     store,
-		Endpoints: store,
-		Jobs:      store,
-		Limits:    store,
-		Queue:     queue,
-		JobQueue:  jobs,
-		Metrics:   metrics,
-		Log:       log,
-		Now:       time.Now,
-		NewID:     hook.NewJobID,
+		Store:    store,
+		Queue:    queue,
+		JobQueue: jobs,
+		Metrics:  metrics,
+		Log:      log,
+		Now:      time.Now,
+		NewID:    hook.NewJobID,
 	}
 	e := &erasure.Eraser{Store: store, Queue: jobs, Metrics: metrics, Log: log, Now: time.Now}
 	api := httpapi.Replay(httpapi.Jobs{

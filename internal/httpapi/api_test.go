@@ -110,7 +110,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	guard := tenant.Guard{Store: b.store, Now: now}
 	b.eraser = &erasure.Eraser{Store: b.store, Queue: b.jobs, Log: log, Now: now}
 	b.replays = httpapi.Replay(httpapi.Jobs{PageBytes: pageBytes, Eraser: b.eraser, Guard: guard, Audit: changes, Replayer: &replay.Replayer{
-		Store: b.store, Index: b.store, Endpoints: b.store, Jobs: b.store, Limits: b.store, Queue: b.queue, JobQueue: b.jobs,
+		Store: b.store, Queue: b.queue, JobQueue: b.jobs,
 		Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
 	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}

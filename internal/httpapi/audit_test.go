@@ -463,7 +463,7 @@ func TestAudit_replayOfAnEvent(t *testing.T) {
 				p.replays = httpapi.Replay(httpapi.Jobs{
 					Eraser: p.eraser, Guard: tenant.Guard{Store: p.store, Now: now}, Audit: &audit.Log{Store: p.changes, Log: log, Now: now},
 					Replayer: &replay.Replayer{
-						Store: p.store, Index: p.store, Endpoints: p.store, Jobs: p.store, Limits: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
+						Store: p.store, Queue: lostSend{p.queue}, JobQueue: p.jobs,
 						Log: log, Now: now, NewID: hook.NewJobID,
 					},
 				}, log)

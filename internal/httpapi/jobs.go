@@ -94,7 +94,7 @@ func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
 		if err != nil {
 			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
 		}
-		jobs, err := h.Replayer.Jobs.Jobs(ctx, c.tenant, hook.JobID(before), req.Limit+1)
+		jobs, err := h.Replayer.Store.Jobs(ctx, c.tenant, hook.JobID(before), req.Limit+1)
 		if err != nil {
 			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
 		}

@@ -204,16 +204,12 @@ func (p *process) newClient(policy egress.Policy) *http.Client {
 
 func (p *process) wireManagement(policy egress.Policy) {
 	p.replayer = &replay.Replayer{
-		Store:     p.store,
-		Index:     p.store,
-		Endpoints: p.store,
-		Jobs:      p.store,
-		Limits:    p.store,
-		Queue:     p.queue,
-		JobQueue:  p.jobs,
-		Log:       p.log,
-		Now:       p.clock.Now,
-		NewID:     hook.NewJobID,
+		Store:    p.store,
+		Queue:    p.queue,
+		JobQueue: p.jobs,
+		Log:      p.log,
+		Now:      p.clock.Now,
+		NewID:    hook.NewJobID,
 	}
 	p.eraser = &erasure.Eraser{Store: p.store, Queue: p.jobs, Log: p.log, Now: p.clock.Now}
 	endpoints := &endpoint.Admin{

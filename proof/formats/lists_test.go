@@ -51,7 +51,7 @@ func api(s *memory.Store, queue *memory.TaskQueues) http.Handler {
 		Status:  &status.Reader{Endpoints: endpoints, Circuits: s, History: s, Lists: s, Stats: s, Index: s, Now: now},
 		Tenants: &adminTenant.Admin{Store: s, Retention: 90 * 24 * time.Hour}, Types: &eventtype.Admin{Store: s, Now: now}, Guard: guard, Audit: record,
 	}
-	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Index: s, Endpoints: s, Jobs: s, Limits: s, Queue: queue, Now: now, Log: log}, Guard: guard, Audit: record}
+	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Queue: queue, Now: now, Log: log}, Guard: guard, Audit: record}
 	return httpapi.All(nil, jobs, admin, log)
 }
 

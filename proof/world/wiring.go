@@ -30,10 +30,6 @@ type Store interface { //nolint:interfacebloat // the ports of all use cases tog
 	breaker.Store
 	settle.Store
 	replay.Store
-	replay.Index
-	replay.Endpoints
-	replay.Jobs
-	settle.TenantLimits
 }
 
 // Wiring holds the ports of the use cases. Each method returns a new use case, as a new process
@@ -140,7 +136,7 @@ func (w Wiring) Breaker() *breaker.Breaker {
 // Replayer returns a new function replay.
 func (w Wiring) Replayer() *replay.Replayer {
 	return &replay.Replayer{
-		Store: w.Store, Index: w.Store, Endpoints: w.Store, Jobs: w.Store, Limits: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
+		Store: w.Store, Queue: w.Queue, JobQueue: w.JobQueue,
 		Metrics: w.Metrics, Log: w.Log, Now: w.Now, NewID: w.NewJobID, Wait: w.wait(),
 	}
 }

@@ -7,27 +7,21 @@ import (
 	"strconv"
 
 	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/sign"
 )
 
 // Get returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.
-func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (e hook.Endpoint, err error) {
-	switch id, notID := hook.ParseEndpointID(ref); {
-	case notID == nil:
-		e, err = a.Store.Endpoint(ctx, tenant, id)
-	case hook.ValidUID(ref):
-		e, err = a.Store.EndpointByUID(ctx, tenant, ref)
-	default:
-		return e, hook.NotFound("endpoint")
-	}
-	switch {
+func (a *Admin) Get(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
+	switch e, err := replay.FindEndpoint(ctx, a.Store, tenant, ref); {
 	case err == nil:
 		return e, nil
 	case hook.CodeOf(err) == hook.CodeNotFound: // an unknown endpoint and one of another tenant look the same
 		return hook.Endpoint{}, hook.NotFound("endpoint")
+	default:
+		return hook.Endpoint{}, fmt.Errorf("read endpoint %s: %w", ref, err)
 	}
-	return hook.Endpoint{}, fmt.Errorf("read endpoint %s: %w", ref, err)
 }
 
 // maxLooks bounds the reads of page.MaxLimit endpoints each for one page of a filtered list.

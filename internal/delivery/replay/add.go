@@ -12,7 +12,7 @@ import (
 // only returns the event with the endpoint as its only target. If the stored event does not
 // have the endpoint, only adds it: CodeConflict unless the endpoint asks for the event, or with force.
 func (r *Replayer) only(ctx context.Context, e hook.Event, ref string, force bool) (hook.Event, error) {
-	endpoint, err := r.findEndpoint(ctx, e.Tenant, ref)
+	endpoint, err := FindEndpoint(ctx, r.Store, e.Tenant, ref)
 	if err != nil {
 		return hook.Event{}, fmt.Errorf("find endpoint %s: %w", ref, err)
 	}

@@ -36,7 +36,7 @@ func (w *jobRun) eventsOf(ctx context.Context, j *Job, source hook.Target, limit
 	if source.Endpoint == untargeted {
 		s.Source = hook.Target{}
 	}
-	places, next, err := w.Index.SelectEvents(ctx, s)
+	places, next, err := w.Store.SelectEvents(ctx, s)
 	if source.Endpoint == j.Filter.AddTo {
 		return nil, next, err
 	}
@@ -78,7 +78,7 @@ func (w *jobRun) added(ctx context.Context, ref hook.DeliveryRef) (d hook.Delive
 	case !w.job.Filter.matchesType(e.Type):
 		return d, SkipType, nil
 	}
-	endpoint, err := w.Endpoints.Endpoint(ctx, w.job.Tenant, ref.Endpoint)
+	endpoint, err := w.Store.Endpoint(ctx, w.job.Tenant, ref.Endpoint)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return d, SkipGone, nil
 	}

@@ -126,7 +126,7 @@ func TestStart_KilledAtAnyEffect(t *testing.T) {
 			}
 			w.Crash.Restart()
 			w.Run()
-			jobs, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", "", 100)
+			jobs, err := w.Replayer().Store.Jobs(w.Context(), "acme", "", 100)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -67,7 +67,7 @@ func (r *Replayer) previewEndpoint(ctx context.Context, f Filter, target hook.Ta
 		if p.Complete = r.Now().Before(end); !p.Complete {
 			return p, nil
 		}
-		if p.Total, err = r.Index.CountSelected(ctx, s); err != nil || p.Total == 0 {
+		if p.Total, err = r.Store.CountSelected(ctx, s); err != nil || p.Total == 0 {
 			return p, err
 		}
 		s.Limit = SampleSize

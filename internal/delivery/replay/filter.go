@@ -43,7 +43,7 @@ func (r *Replayer) newFilter(ctx context.Context, tenant hook.TenantID, q JobReq
 		if ref.text == "" {
 			continue
 		}
-		e, err := r.findEndpoint(ctx, tenant, ref.text)
+		e, err := FindEndpoint(ctx, r.Store, tenant, ref.text)
 		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 			return Filter{}, err
 		}
@@ -95,15 +95,15 @@ func validateAction(errs *hook.Fields, f Filter, q JobRequest) {
 	}
 }
 
-// findEndpoint returns the tenant's endpoint with the id or uid.
-func (r *Replayer) findEndpoint(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
+// FindEndpoint returns the tenant's endpoint with ref as the id or the uid; CodeNotFound if none exists.
+func FindEndpoint(ctx context.Context, s Endpoints, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
 	if id, err := hook.ParseEndpointID(ref); err == nil {
-		return r.Endpoints.Endpoint(ctx, tenant, id)
+		return s.Endpoint(ctx, tenant, id)
 	}
 	if !hook.ValidUID(ref) {
 		return hook.Endpoint{}, hook.NotFound("endpoint")
 	}
-	return r.Endpoints.EndpointByUID(ctx, tenant, ref)
+	return s.EndpointByUID(ctx, tenant, ref)
 }
 
 // selection returns the Selection of the filter for one endpoint, without event types, causes
@@ -141,10 +141,10 @@ func (r *Replayer) targets(ctx context.Context, tenant hook.TenantID, only hook.
 	var all []hook.Endpoint
 	var err error
 	if only == "" {
-		all, err = r.Endpoints.Endpoints(ctx, tenant)
+		all, err = r.Store.Endpoints(ctx, tenant)
 	} else {
 		all = make([]hook.Endpoint, 1)
-		all[0], err = r.Endpoints.Endpoint(ctx, tenant, only)
+		all[0], err = r.Store.Endpoint(ctx, tenant, only)
 	}
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil, nil

@@ -14,7 +14,7 @@ func (r *Replayer) countReplays(ctx context.Context, tenant hook.TenantID, l hoo
 	if l.ReplaysPerHour == 0 || n == 0 {
 		return 0, nil
 	}
-	return r.Limits.Spend(ctx, tenant, hook.NewSpend(hook.SpentReplays, n, l.ReplaysPerHour, time.Hour, r.Now()))
+	return r.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentReplays, n, l.ReplaysPerHour, time.Hour, r.Now()))
 }
 
 // countNow counts replays by hand: past the tenant's limit it returns CodeThrottled.
@@ -25,7 +25,7 @@ func (r *Replayer) countNow(ctx context.Context, tenant hook.TenantID, candidate
 			n++
 		}
 	}
-	l, err := r.Limits.TenantLimits(ctx, tenant)
+	l, err := r.Store.TenantLimits(ctx, tenant)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (w *jobRun) pause(ctx context.Context, n int) (time.Duration, error) {
 		return 0, nil
 	}
 	if w.most == nil {
-		l, err := w.Limits.TenantLimits(ctx, w.job.Tenant)
+		l, err := w.Store.TenantLimits(ctx, w.job.Tenant)
 		if err != nil {
 			return 0, err
 		}

@@ -8,9 +8,18 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// Store keeps events and deliveries. Every read sees every write acknowledged
-// before the read began.
+// Store keeps all that a replay reads and writes.
 type Store interface {
+	Deliveries
+	Index
+	Endpoints
+	Jobs
+	settle.TenantLimits
+}
+
+// Deliveries keeps events and deliveries. Every read sees every write acknowledged
+// before the read began.
+type Deliveries interface {
 	settle.Store
 	settle.DeliveriesReader
 	// AddTarget adds the target to the stored event. It returns CodeConflict if the event

@@ -34,7 +34,7 @@ func (r *Replayer) scan(ctx context.Context, s Selection, end time.Time, yield f
 		if !r.Now().Before(end) {
 			return false, nil
 		}
-		page, next, err := r.Index.Select(ctx, s)
+		page, next, err := r.Store.Select(ctx, s)
 		if err != nil {
 			return false, err
 		}
@@ -102,7 +102,7 @@ func (w *jobRun) deliveriesOf(ctx context.Context, j *Job, target hook.Target, l
 		s.Limit = limit
 	}
 	for {
-		read, next, err := w.Index.Select(ctx, s)
+		read, next, err := w.Store.Select(ctx, s)
 		// Only if two clocks differ does the selection contain replays of this job.
 		selected := slices.DeleteFunc(read, func(d hook.Delivery) bool { return !j.Filter.matches(d) || d.Job == j.ID })
 		if err != nil || len(selected) <= limit {

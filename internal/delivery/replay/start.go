@@ -62,7 +62,7 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 // Job returns the job with the outcomes of the enqueued deliveries, or
 // CodeNotFound when the tenant has no such job.
 func (r *Replayer) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (Progress, error) {
-	j, err := r.Jobs.Job(ctx, tenant, id)
+	j, err := r.Store.Job(ctx, tenant, id)
 	if err != nil {
 		return Progress{}, err
 	}
@@ -70,7 +70,7 @@ func (r *Replayer) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID)
 }
 
 func (r *Replayer) progress(ctx context.Context, j Job) (Progress, error) {
-	outcomes, err := r.Jobs.JobOutcomes(ctx, j.ID)
+	outcomes, err := r.Store.JobOutcomes(ctx, j.ID)
 	return Progress{Job: j, Outcomes: outcomes}, err
 }
 
@@ -101,7 +101,7 @@ func (r *Replayer) CancelJob(ctx context.Context, tenant hook.TenantID, id hook.
 func (r *Replayer) jobs() store.Table[Message, Job] {
 	return store.Table[Message, Job]{
 		Name: "the replay", Wait: r.Wait,
-		Read: func(ctx context.Context, m Message) (Job, error) { return r.Jobs.Job(ctx, m.Tenant, m.Job) },
+		Read: func(ctx context.Context, m Message) (Job, error) { return r.Store.Job(ctx, m.Tenant, m.Job) },
 		Write: func(ctx context.Context, _ Message, _, next Job) (Job, error) {
 			err := r.saveJob(ctx, &next)
 			return next, err
@@ -113,7 +113,7 @@ func (r *Replayer) jobs() store.Table[Message, Job] {
 func (r *Replayer) saveJob(ctx context.Context, j *Job) error {
 	j.UpdatedAt = r.now()
 	j.ExpiresAt = j.UpdatedAt.Add(KeepJobs)
-	err := r.Jobs.SaveJob(ctx, *j)
+	err := r.Store.SaveJob(ctx, *j)
 	if err == nil {
 		j.Version++
 	}

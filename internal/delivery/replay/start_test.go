@@ -100,7 +100,7 @@ func TestStart_MakesNoJobWithoutAQueue(t *testing.T) {
 	if hook.CodeOf(err) != hook.CodeUnavailable {
 		t.Errorf("Start() = %v; want unavailable", err)
 	}
-	if jobs, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().Store.Jobs(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("List() = %d jobs, %v; want none", len(jobs), err)
 	}
 }
@@ -191,7 +191,7 @@ func TestDryRun(t *testing.T) {
 			}
 		})
 	}
-	if jobs, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
+	if jobs, err := w.Replayer().Store.Jobs(w.Context(), "acme", "", 10); err != nil || len(jobs) > 0 {
 		t.Errorf("jobs after dry runs: %d, %v; want none", len(jobs), err)
 	}
 }
@@ -229,7 +229,7 @@ func TestList_PagesOfJobs(t *testing.T) {
 	for _, limit := range []int{1, 100, replay.MaxListed} {
 		var got []hook.JobID
 		for before := hook.JobID(""); ; {
-			page, err := w.Replayer().Jobs.Jobs(w.Context(), "acme", before, limit)
+			page, err := w.Replayer().Store.Jobs(w.Context(), "acme", before, limit)
 			if err != nil || len(page) > limit {
 				t.Fatalf("Jobs(%d) = %d jobs, %v", limit, len(page), err)
 			}

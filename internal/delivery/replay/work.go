@@ -77,7 +77,7 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 			slog.Int(names.LogSkipped, w.job.Skipped-w.read.Skipped))
 	}()
 	defer parallel.Recover(&err)
-	w.job, err = r.Jobs.Job(ctx, m.Tenant, m.Job)
+	w.job, err = r.Store.Job(ctx, m.Tenant, m.Job)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return w.sendOn(ctx, Await(m, w.now()))
 	}
