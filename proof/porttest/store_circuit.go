@@ -61,6 +61,7 @@ func sampleRecord(endpoint hook.EndpointID) admission.Record {
 		SeenAt:         storeEpoch().Add(8 * time.Minute),
 		ProbeType:      "order.paid",
 		ProbedFrom:     storeEpoch().Add(9 * time.Minute),
+		ProbeSentAt:    storeEpoch().Add(12 * time.Minute),
 		LookFrom:       storeEpoch().Add(10 * time.Minute),
 		LookAt:         storeEpoch().Add(11 * time.Minute),
 		AttendAt:       storeEpoch().Add(5 * time.Minute),

@@ -241,7 +241,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "every look sends another task for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeTask},
-			old: "left > 0 && left <= admission.AttendAfter\n", bug: "left > 0 && left <= 0\n",
+			old: "now.Before(lost)", bug: "now.Before(lost) && now.IsZero()",
 		},
 		{
 			name: "a resume releases nothing", file: "internal/admin/endpoint/activate.go", by: []check{checkLate},

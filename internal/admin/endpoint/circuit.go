@@ -94,7 +94,7 @@ func (a *Admin) ProbeNow(ctx context.Context, tenant hook.TenantID, ref string) 
 		if why := noProbe(e, record, now); why != "" {
 			return record, hook.Conflict(why)
 		}
-		if record.ProbeDue(now) && !now.Before(record.ThrottledUntil) { // perhaps sent already: a check sees by AttendAt
+		if record.ProbeDue(now) && !now.Before(record.ThrottledUntil) { // perhaps sent already: a check sees by ProbeSentAt
 			return record, nil
 		}
 		return record.Mended(false, now), nil

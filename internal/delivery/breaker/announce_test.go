@@ -142,9 +142,8 @@ func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
 	}
 }
 
-// The time for what the gate may not have said does not bring the check of a probe forward: it would
-// send a second task. The check tells the owner.
-func TestTick_AnnouncesAfterAProbe(t *testing.T) {
+// A check that tells the owner sends no second task while a probe is on its way.
+func TestTick_AnnouncesBesideAProbe(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -154,7 +153,7 @@ func TestTick_AnnouncesAfterAProbe(t *testing.T) {
 	for _, at := range []struct {
 		pass        time.Duration
 		tasks, told int
-	}{{20 * time.Second, 1, 0}, {20 * time.Second, 0, 0}, {25 * time.Second, 0, 0}, {15 * time.Second, 1, 1}} {
+	}{{20 * time.Second, 1, 0}, {20 * time.Second, 0, 0}, {25 * time.Second, 0, 1}, {15 * time.Second, 1, 1}} {
 		w.Clock.Pass(at.pass)
 		if err := w.Breaker().Tick(w.Context()); err != nil {
 			t.Fatal(err)

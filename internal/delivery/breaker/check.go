@@ -123,14 +123,11 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 		return stored, false, err
 	}
 	next = r.step.next
-	// Counted from now, not from the start of the check: otherwise the next check could soon
-	// send a second task for the probe.
+	// Counted from now, not from the start of the check, which may have taken most of the invocation.
 	if soon := r.Now().Add(admission.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
 		next.AttendAt = soon
 	}
-	if r.step.decision != decideProbe && r.step.decision != decideHeld {
-		next = next.AttendBy(next.AnnounceAt) // not after a probe, whose check tells the owner, too: an earlier AttendAt would send a second one
-	}
+	next = next.AttendBy(next.AnnounceAt)
 	return next, next != stored, nil
 }
 

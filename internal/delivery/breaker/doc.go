@@ -69,7 +69,7 @@
 // # Concurrency
 //
 // A check decides, saves the record on the condition of the version read, and only then acts: the
-// save advances AttendAt, and in a release the wave. Of two concurrent checks, one saves and acts,
+// save advances AttendAt, and notes the probe or the wave. Of two concurrent checks, one saves and acts,
 // and the other decides again. So two messages cannot release the same wave or send two probes.
 //
 // # Faults of single deliveries

@@ -145,9 +145,7 @@ const lineDecided = names.LineDecided
 
 // endMore asks for another check at once, to end more deliveries. First it moves
 // AttendAt, so that the tick does not start a second ending in parallel. AttendAt counts from
-// the save, because the ending may have taken most of the invocation. As a consequence the last
-// check of an ending may find AttendAt within the next minute and leave the probe to the tick:
-// an ending delays a probe by at most AttendAfter.
+// the save, because the ending may have taken most of the invocation.
 func (r *reconciliation) endMore(next admission.Record) step {
 	next = next.ExpectParked(r.now)
 	next.AttendAt = r.Now().Add(admission.AttendAfter)

@@ -30,15 +30,17 @@ func (r *reconciliation) mustAwaitProbe() bool {
 // arrives. If the task is lost, or the process dies before it is sent, Tick sends another one.
 func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (step, error) {
 	now := r.Now() // not r.now: the reads may have taken most of the invocation
-	if r.probeSent(now) {
-		return step{decision: decideHeld, next: r.record}, nil
+	if lost := r.record.ProbeSentAt.Add(admission.AttendAfter); now.Before(lost) {
+		next.AttendAt = lost
+		return step{decision: decideHeld, next: next}, nil
 	}
 	parked, err := r.probes(ctx, now)
 	if err != nil || len(parked) == 0 {
 		return step{next: r.record}, err // Tick checks the endpoint again
 	}
 	probe := admission.Likeliest(parked, r.record.ProbeType)
-	next.AttendAt, next.ProbeType, next.ProbedFrom = r.Now().Add(admission.AttendAfter), probe.EventType, probe.CreatedAt // the reads take time too
+	next.ProbeType, next.ProbedFrom, next.ProbeSentAt = probe.EventType, probe.CreatedAt, r.Now() // the reads take time too
+	next.AttendAt = next.ProbeSentAt.Add(admission.AttendAfter)
 	return step{decision: decideProbe, next: next, act: func(ctx context.Context) error {
 		task := probe.NextTask()
 		task.Probe = true
@@ -47,14 +49,6 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 		}
 		return nil
 	}}, nil
-}
-
-// probeSent reports whether a check may have sent a probe in the last minute: it set AttendAt to within the
-// next one. So do faults, endMore and forget at times, after which the probe waits for the tick. The gate sets
-// it to the time of the next probe.
-func (r *reconciliation) probeSent(now time.Time) bool {
-	left := r.record.AttendAt.Sub(now)
-	return left > 0 && left <= admission.AttendAfter
 }
 
 // probes returns the parked deliveries among which a probe is chosen. These are the oldest, if

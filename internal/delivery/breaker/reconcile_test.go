@@ -43,6 +43,14 @@ func halfOpen(leaseLeft, attendIn time.Duration) func(r admission.Record) admiss
 	}
 }
 
+func sent(ago time.Duration, then func(r admission.Record) admission.Record) func(r admission.Record) admission.Record {
+	return func(r admission.Record) admission.Record {
+		r = then(r)
+		r.ProbeSentAt = start.Add(-ago)
+		return r
+	}
+}
+
 func empty(since time.Duration, then func(r admission.Record) admission.Record) func(r admission.Record) admission.Record {
 	return func(r admission.Record) admission.Record {
 		r = then(r)
@@ -96,8 +104,16 @@ func TestReconcile_DecidesByState(t *testing.T) {
 			decision: "probe", tasks: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
-			name: "open and due, a probe is already sent", record: open(-second, 59*second), parked: ages(3),
+			name: "open and due, a probe is already sent", record: sent(second, open(-second, -second)), parked: ages(3),
 			decision: "held", states: "3 parked circuit_open", attendIn: 59 * second, waiting: true,
+		},
+		{
+			name: "open and due, the probe of a minute ago did not begin", record: sent(minute, open(-2*minute, 0)), parked: ages(3),
+			decision: "probe", tasks: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
+		},
+		{
+			name: "open and due, after a check that ended deliveries", record: open(-second, 59*second), parked: ages(3),
+			decision: "probe", tasks: 1, states: "3 parked circuit_open", attendIn: minute, waiting: true,
 		},
 		{
 			name: "open and due, after a check while paused", record: open(-second, hour), parked: ages(3),

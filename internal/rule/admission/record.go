@@ -30,6 +30,7 @@ type Record struct {
 	SeenAt         time.Time       `stored:"seen_at"`         // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints
 	ProbeType      string          `stored:"probe_type"`      // the event type of the last probe sent by the breaker in this outage
 	ProbedFrom     time.Time       `stored:"probed_from"`     // the creation of the delivery of the last probe sent by the breaker; zero: none in this outage
+	ProbeSentAt    time.Time       `stored:"probe_sent_at"`   // when the breaker sent the task of a probe that has not begun; zero: none is on its way
 	LookFrom       time.Time       `stored:"look_from"`       // when the breaker last forgot the endpoint; zero: no look is planned
 	LookAt         time.Time       `stored:"look_at"`         // when the breaker next looks in the index for parked deliveries that it missed; zero: never
 	AnnounceAt     time.Time       `stored:"announce_at"`     // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
@@ -143,6 +144,7 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 // opened returns the record whose circuit has opened. The endpoint must prove its speed again. The probes of
 // a new outage begin with the oldest delivery; if the outage before goes on, so do its probes.
 func (r Record) opened(before Record, now time.Time) Record {
+	r.ProbeSentAt = time.Time{}
 	if !r.OpenedAt.Equal(before.OpenedAt) {
 		r.ProbeType, r.ProbedFrom = "", time.Time{}
 	}

@@ -10,14 +10,14 @@ import (
 )
 
 // The probes of a new outage begin with the oldest delivery, whichever one the last probe of the outage
-// before had.
+// before had, and await no task of that one.
 func TestRecord_Trip_ForgetsTheLastProbe(t *testing.T) {
 	t.Parallel()
 
 	now := time.Date(2026, time.May, 4, 12, 0, 0, 0, time.UTC)
 	r := admission.NewRecord("acme", "ep_1")
-	r.ProbeType, r.ProbedFrom = "order.paid", now.Add(-time.Hour)
-	if r = r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now); r.ProbeType != "" || !r.ProbedFrom.IsZero() {
-		t.Errorf("Trip() keeps the probe of %q from %s", r.ProbeType, r.ProbedFrom)
+	r.ProbeType, r.ProbedFrom, r.ProbeSentAt = "order.paid", now.Add(-time.Hour), now.Add(-time.Second)
+	if r = r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now); r.ProbeType != "" || !r.ProbedFrom.IsZero() || !r.ProbeSentAt.IsZero() {
+		t.Errorf("Trip() keeps the probe of %q from %s, sent at %s", r.ProbeType, r.ProbedFrom, r.ProbeSentAt)
 	}
 }

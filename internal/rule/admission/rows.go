@@ -1,6 +1,8 @@
 package admission
 
 import (
+	"time"
+
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/circuit"
 )
@@ -60,7 +62,7 @@ func (a *asking) probes(due Due) (Verdict, bool) {
 		v = Verdict{Decision: Move, Queue: hook.QueueOverflow}
 	default:
 		a.probe, a.copiedProbe = holder, a.before.Holder == holder && a.now.Before(a.before.LeaseUntil)
-		a.Next.Record.Circuit = probed
+		a.Next.Record.Circuit, a.Next.Record.ProbeSentAt = probed, time.Time{}
 	}
 	v.Probe = v.Decision == Move // so that it stays the probe, even if deliveries are parked before it arrives
 	return v, true
