@@ -55,7 +55,6 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Attempts: maker,
 		Gate: &admit.Gate{
 			Releaser: admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
-			Notifier: notifier,
 			Shares:   cfg.TenantShares,
 		},
 		Settler: &settle.Settler{

@@ -147,7 +147,7 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: p.clock.Now},
 			Log: p.log, Now: p.clock.Now,
 		},
-		Gate: &admit.Gate{Releaser: slots, Notifier: notifier, Shares: tenantShares},
+		Gate: &admit.Gate{Releaser: slots, Shares: tenantShares},
 		Settler: &settle.Settler{
 			Completion: settle.Completion{
 				Store: p.store, Queue: p.queue, DeadLetters: p.deadLetters, Notifier: notifier, Log: p.log, Now: p.clock.Now,

@@ -194,7 +194,11 @@ func circuits() []admission.Record {
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
 		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47), Judged: at(46), AtRiskUntil: at(49)},
 		Tally:  drain.Tally{At: at(50), Partial: true, Retrying: 101, Dead: 102, Parked: drain.ByAge{8, 7, 6, 5, 4, 3, 2, 1}, Oldest: at(1), Newest: at(48)},
-		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), ProbeSentAt: at(51), AnnounceAt: at(46), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
+		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), ProbeSentAt: at(51), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),
+	}
+	full.Untold = admission.Untold{
+		Earlier: admission.Transition{State: circuit.Open, Generation: 2, At: at(52), Failures: 5, Failed: 6, Attempts: 8, Cooldown: 10 * time.Second},
+		Last:    admission.Transition{State: circuit.Closed, Generation: 3, At: at(53), OpenedAt: at(52)},
 	}
 	half, closed := full, admission.NewRecord(tenant, third)
 	half.Endpoint, half.State, half.Speed, half.AttendAt = second, circuit.HalfOpen, admission.Fast, time.Time{} // in the list of looks

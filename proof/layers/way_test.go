@@ -34,7 +34,7 @@ func way() []room {
 			"batch", "part", "replay", "process", "judge", "request", "result", "log", "snapshot", "job", "ports",
 		}},
 		{"internal/rule/settlement", []string{"judge", "decision", "attempted", "follow"}},
-		{"internal/delivery/admit", []string{"gate", "done", "slots", "call", "late", "credit", "share", "unwritten", "announce", "write", "ports"}},
+		{"internal/delivery/admit", []string{"gate", "done", "slots", "call", "late", "credit", "share", "unwritten", "write", "ports"}},
 		{"internal/delivery/attempt", []string{"maker", "together", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "task", "completion", "gone", "notify", "orders", "turn", "head", "queued", "log", "ports"}},
 		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "slots", "speed", "record", "query", "claim", "order", "leases", "rate", "limits"}},

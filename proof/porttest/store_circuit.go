@@ -62,9 +62,13 @@ func sampleRecord(endpoint hook.EndpointID) admission.Record {
 		ProbeType:      "order.paid",
 		ProbedFrom:     storeEpoch().Add(9 * time.Minute),
 		ProbeSentAt:    storeEpoch().Add(12 * time.Minute),
-		LookFrom:       storeEpoch().Add(10 * time.Minute),
-		LookAt:         storeEpoch().Add(11 * time.Minute),
-		AttendAt:       storeEpoch().Add(5 * time.Minute),
+		Untold: admission.Untold{
+			Earlier: admission.Transition{State: circuit.Open, Generation: 2, At: storeEpoch(), Failures: 5, Failed: 6, Attempts: 7, Cooldown: 8 * time.Second},
+			Last:    admission.Transition{State: circuit.Closed, Generation: 3, At: storeEpoch().Add(time.Second), OpenedAt: storeEpoch()},
+		},
+		LookFrom: storeEpoch().Add(10 * time.Minute),
+		LookAt:   storeEpoch().Add(11 * time.Minute),
+		AttendAt: storeEpoch().Add(5 * time.Minute),
 	}
 }
 

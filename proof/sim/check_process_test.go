@@ -37,9 +37,9 @@ func (w *simulation) checkDone(p *process) {
 	}
 	w.checkSlots(p)
 	w.checkProbeLease(p)
-	for id := range p.closed {
+	for id := range p.turned {
 		if p.reads(hook.DeliveryID{Endpoint: id}) {
-			w.fail(checkClosing, "%s closed the circuit of %s, and asked for no release", p.name, id)
+			w.fail(checkClosing, "%s opened or closed the circuit of %s, and asked for no check", p.name, id)
 		}
 	}
 	for what := range p.owes {
@@ -242,17 +242,14 @@ const leaseFor = 2 * time.Minute
 func (w *simulation) checkChange(p *process, c circuits, r admission.Record) {
 	id := r.Endpoint
 	wasOpen := c.State == circuit.Open || c.State == circuit.HalfOpen
-	if r.State == circuit.Open && !wasOpen {
-		p.owe(hook.NotificationOpened, id)
-	}
-	if r.State == circuit.Closed && wasOpen {
-		p.owe(hook.NotificationClosed, id)
+	if p.batch != nil && r.Generation != c.Generation {
+		p.turned[id] = true
 	}
 	switch {
 	case r.State == circuit.HalfOpen:
 		w.checkLease(p, id, r.LeaseUntil, w.now)
 	case wasOpen && r.State == circuit.Closed && r.Waiting:
-		p.closed[id] = true
+		p.turned[id] = true
 	case !wasOpen && (r.State == circuit.Open || r.Failures != c.Failures) && p.batch != nil && !w.madeSince(p, id, c.began):
 		w.fail(checkResult, "%s makes the circuit of %s %v with %d failures by results from before its closing", p.name, id, r.State, r.Failures)
 	case !wasOpen && r.Wave > 1 && r.Wave == max(c.Wave, 1)+1:

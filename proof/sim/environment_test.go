@@ -46,7 +46,7 @@ func (e *environment) deliverer(p *process) *deliver.Deliverer {
 		e.kept = wiring.Deliverer()
 		return e.kept
 	}
-	e.gate.Releaser, e.gate.Notifier = g.Releaser, g.Notifier
+	e.gate.Releaser = g.Releaser
 	wiring.Gate = e.gate
 	d := wiring.Deliverer()
 	e.kept.Store, e.kept.Gate, e.kept.Attempts, e.kept.Settler = d.Store, d.Gate, d.Attempts, d.Settler

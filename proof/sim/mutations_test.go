@@ -265,11 +265,15 @@ func mutations() []mutation {
 		},
 		{
 			name: "a closing circuit asks for no check", file: "internal/rule/admission/transition.go", by: []check{checkClosing},
-			old: "r.frees(before, now)) && r.Waiting:", bug: "r.frees(before, now)) && r.Waiting && now.IsZero():",
+			old: "case r.Generation != before.Generation,", bug: "case r.Generation > before.Generation+1000,",
 		},
 		{
-			name: "a notification whose write has no answer is lost", file: "internal/delivery/breaker/check.go", by: []check{checkUntold},
-			old: "if at.IsZero() || r.now.Before(at) {", bug: "if at.IsZero() || r.now.Before(at.Add(1000 * time.Hour)) {",
+			name: "a notification whose write has no answer is lost", file: "internal/rule/admission/record.go", by: []check{checkUntold},
+			old: "if r.Untold != (Untold{}) {", bug: "if r.Untold != (Untold{}) && now.IsZero() {",
+		},
+		{
+			name: "a second transition hides the first, if nobody was told of it", file: "internal/rule/admission/outcome.go", by: []check{checkUntold},
+			old: "Untold{Earlier: r.Untold.Last, ", bug: "Untold{",
 		},
 		{
 			name: "a task older than the last park is attempted", file: "internal/rule/settlement/judge.go", by: []check{checkState, checkLost, checkLate, checkLetters},
@@ -285,7 +289,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a release sends its task as of before the park", file: "internal/delivery/breaker/release.go", by: []check{checkLate, checkLost},
-			old: "tasks[i] = d.NextTask()", bug: "tasks[i] = d.NextTask()\n\t\ttokens[i].Parks--",
+			old: "tasks[i] = d.NextTask()", bug: "tasks[i] = d.NextTask()\n\t\ttasks[i].Parks--",
 		},
 		{
 			name: "a throttled task asks again every 2 seconds", file: "internal/rule/admission/rows.go", by: []check{checkMessages},

@@ -52,8 +52,8 @@ const (
 	checkClaim         check = "claim"         // no process takes a slot from the task that has it
 	checkGone          check = "gone"          // 410 disables the endpoint
 	checkRetryAfter    check = "retry after"   // 429 throttles the endpoint
-	checkClosing       check = "closing"       // who closes a circuit asks for the release
-	checkTold          check = "told"          // who opens or closes a circuit, or disables an endpoint, tells so
+	checkClosing       check = "closing"       // who opens or closes a circuit asks for a check
+	checkTold          check = "told"          // who disables an endpoint tells so
 	checkOthers        check = "others"        // an unprocessed key, or a word of a later build, fails no task of other keys
 	checkKept          check = "kept"          // a write keeps the attributes of a later build
 	checkBatch         check = "batch"         // a request has the events of the tasks, within the bounds, and few requests have room

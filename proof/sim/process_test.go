@@ -79,7 +79,7 @@ type process struct {
 	waves  map[hook.EndpointID]int       // the waves it released
 	saved  map[hook.EndpointID]time.Time // its last write of each circuit
 	probed map[hook.EndpointID]time.Time // the last probe task before that write
-	closed map[hook.EndpointID]bool      // circuits that it closed, without a request for the release
+	turned map[hook.EndpointID]bool      // circuits that it opened or closed, without a request for a check
 	owes   map[string]bool               // what it has to tell about endpoints
 	done   bool                          // it came to its end
 
@@ -225,7 +225,7 @@ func (w *simulation) spawn(what string, timeout time.Duration, about []hook.Deli
 	w.spawned++
 	p := &process{
 		simulation: w, name: fmt.Sprintf("%s-%d", what, w.spawned), started: w.now, deadline: w.now.Add(timeout), about: about,
-		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), closed: make(map[hook.EndpointID]bool), owes: make(map[string]bool),
+		rng: rand.New(rand.NewPCG(w.seed, uint64(w.spawned))), waves: make(map[hook.EndpointID]int), saved: make(map[hook.EndpointID]time.Time), probed: make(map[hook.EndpointID]time.Time), turned: make(map[hook.EndpointID]bool), owes: make(map[string]bool),
 		bill: bill{conflicts: make(map[hook.DeliveryRef]int), sent: make(map[hook.DeliveryRef]int), tries: make(map[hook.DeliveryRef]int)},
 	}
 	if s := int64(w.rates.skew); s > 0 {

@@ -155,7 +155,7 @@ func (s ports) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
 
 func (s ports) Enqueue(ctx context.Context, l hook.CircuitCheck, delay time.Duration) error {
 	return done(s.p, "ask", string(l.Endpoint)+" wave "+strconv.Itoa(l.Wave)+" in "+delay.String(), write, func() error {
-		delete(s.p.closed, l.Endpoint)
+		delete(s.p.turned, l.Endpoint)
 		s.p.simulation.hops[string(l.Endpoint)] = s.p.hops
 		times := 1
 		if s.p.chance(s.p.rates.duplicate) {

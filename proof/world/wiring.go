@@ -89,7 +89,7 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 
 // NewGate returns a new gate.
 func (w Wiring) NewGate() *admit.Gate {
-	g := &admit.Gate{Releaser: w.slots(), Notifier: w.Notifier, Shares: Shares}
+	g := &admit.Gate{Releaser: w.slots(), Shares: Shares}
 	if !w.RealTime {
 		g.AfterFunc = NoTimer
 	}

@@ -103,20 +103,17 @@ func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admi
 	return errors.Join(err, g.changeCircuit(ctx, a, o, window, now))
 }
 
-// changeCircuit writes what the circuit learns from the outcomes, and announces a transition.
+// changeCircuit writes what the circuit learns from the outcomes, and enqueues the circuit check that
+// follows: the breaker tells the owner of a transition, probes and releases. If the check is lost, the breaker's tick finds the record by AttendAt.
 func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admission.Outcomes, window circuit.Counts, now time.Time) error {
-	var untold error
 	before, after, err := g.updateCircuit(ctx, a.Next.Record, func(before admission.Record) admission.Record {
-		after := before.After(a, o, window, now)
-		untold = nil // by an earlier call
-		if after.Generation != before.Generation && !before.AnnounceAt.IsZero() {
-			// The record names the last transition alone, so the one before is told first.
-			untold = g.Notifier.Notify(ctx, before.Announcement())
-		}
-		return after
+		return before.After(a, o, window, now)
 	})
 	if err != nil {
 		return err
 	}
-	return errors.Join(untold, g.followTransition(ctx, before, after, window, now))
+	if delay, ok := after.CheckAfter(before, now); ok {
+		return g.enqueueCheck(ctx, after, delay)
+	}
+	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -17,7 +16,6 @@ import (
 type Gate struct {
 	Releaser
 
-	Notifier  settle.Notifier
 	Shares    int       // shares of a tenant in the queue slot, at least 1
 	AfterFunc AfterFunc // nil: time.AfterFunc
 

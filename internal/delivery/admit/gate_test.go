@@ -229,7 +229,7 @@ func TestGate_OpensAfterFiveFailuresAndClosesAfterAProbe(t *testing.T) {
 	if got := w.record(); got.State != circuit.Closed || got.Wave != 1 || !got.Waiting {
 		t.Errorf("record = %+v; want closed, with wave 1 due", got)
 	}
-	want := []string{queuedCheck(0, hook.DefaultCooldown), queuedCheck(0, hook.DefaultCooldown*3/2), queuedCheck(1, 0)}
+	want := []string{queuedCheck(0, 0), queuedCheck(0, hook.DefaultCooldown*3/2), queuedCheck(1, 0)}
 	if diff := cmp.Diff(want, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}

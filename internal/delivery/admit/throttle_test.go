@@ -34,10 +34,10 @@ func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	failed := []hook.Class{hook.ClassTimeout, hook.ClassTimeout, hook.ClassTimeout, hook.ClassTimeout, hook.ClassTimeout}
 	w.settle(late, failed...)
 	r := w.record()
-	if r.State != circuit.Open || !r.AttendAt.Equal(start.Add(retryAfter)) || !r.NextProbe().Equal(start.Add(retryAfter)) {
-		t.Fatalf("record = %+v; want open, AttendAt and the next probe at the end of Retry-After", r)
+	if r.State != circuit.Open || !r.AttendAt.Equal(start.Add(admission.AttendAfter)) || !r.NextProbe().Equal(start.Add(retryAfter)) {
+		t.Fatalf("record = %+v; want open, AttendAt in a minute, and the next probe at the end of Retry-After", r)
 	}
-	if diff := cmp.Diff([]string{queuedCheck(0, retryAfter)}, w.checks()); diff != "" {
+	if diff := cmp.Diff([]string{queuedCheck(0, 0)}, w.checks()); diff != "" {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 	w.Clock.Until(start.Add(retryAfter - 1))

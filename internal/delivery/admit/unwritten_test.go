@@ -24,7 +24,7 @@ var (
 
 // sandbox returns a new gate on the ports of the world, as of another process.
 func (w *bundle) sandbox() *admit.Gate {
-	return &admit.Gate{Releaser: w.Gate.Releaser, Notifier: w.Gate.Notifier, Shares: w.Gate.Shares}
+	return &admit.Gate{Releaser: w.Gate.Releaser, Shares: w.Gate.Shares}
 }
 
 // busy counts successes until the endpoint is busy enough for n held ones.

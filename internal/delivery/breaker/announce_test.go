@@ -10,7 +10,6 @@ import (
 
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/memory"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/world"
@@ -18,42 +17,19 @@ import (
 
 var errLost = &hook.Error{Code: hook.CodeUnavailable, Message: "no answer"}
 
-// faults are the faults of a gate that changes a circuit. It is the gate's store and notifier.
-type faults struct {
-	admit.Store
-	*memory.Notifications
+// unanswered is the store of a gate whose writes of circuits have no answer.
+type unanswered struct{ admit.Store }
 
-	lost     bool // the answers of its writes are lost for good
-	unsaid   bool // the notification fails
-	unmarked bool // the write after the notification fails
-
-	said bool
+func (s unanswered) SaveCircuit(ctx context.Context, r admission.Record) error {
+	return errors.Join(s.Store.SaveCircuit(ctx, r), errLost)
 }
 
-func (f *faults) SaveCircuit(ctx context.Context, r admission.Record) error {
-	if f.unmarked && f.said {
-		return errLost
-	}
-	err := f.Store.SaveCircuit(ctx, r)
-	if f.lost {
-		return errors.Join(err, errLost)
-	}
-	return err
-}
-
-func (f *faults) Notify(ctx context.Context, n hook.Notification) error {
-	if f.unsaid {
-		return errLost
-	}
-	f.said = true
-	return f.Notifications.Notify(ctx, n)
-}
-
-// settle admits a delivery of the endpoint, and reports its outcome to a gate with the faults.
-func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
+// settle admits a delivery of the endpoint, and reports its outcome to a gate, which may not learn that its
+// write took effect.
+func (w *bundle) settle(e hook.Endpoint, class hook.Class, lost bool) {
 	w.T.Helper()
 
-	g := &admit.Gate{Releaser: admit.Releaser{Store: w.Store, CircuitQueue: w.CircuitQueue, Now: w.Clock.Now, Wait: world.NoWait}, Notifier: w.Notifications, Shares: world.Shares}
+	g := &admit.Gate{Releaser: admit.Releaser{Store: w.Store, CircuitQueue: w.CircuitQueue, Now: w.Clock.Now, Wait: world.NoWait}, Shares: world.Shares}
 	q := admission.Query{Endpoint: &e, State: admission.State{Record: w.Circuit(e)}}
 	if q.Record.Speed == admission.Unproven {
 		q.Record.Speed, q.Record.SeenAt = admission.Fast, w.Clock.Now()
@@ -63,36 +39,37 @@ func (w *bundle) settle(e hook.Endpoint, class hook.Class, now faults) {
 	if err != nil || a.Answer.Verdicts[0].Decision != admission.Admit {
 		w.T.Fatalf("Ask() = %v, %v; want admit", a.Answer.Verdicts, err)
 	}
-	now.Store, now.Notifications = w.Store, w.Notifications
-	g.Store, g.Notifier = &now, &now
+	if lost {
+		g.Store = unanswered{g.Store}
+	}
 	_ = g.Learn(w.T.Context(), a.Answer, []admission.Result{{Attempt: stats.Attempt{Class: class, Number: 1}}}) // as in deliver: logged
 }
 
-// fail5 lets five attempts fail in a row; the last is settled with the faults.
-func (w *bundle) fail5(e hook.Endpoint, last faults) {
+// fail5 lets five attempts fail in a row.
+func (w *bundle) fail5(e hook.Endpoint, lost bool) {
 	w.T.Helper()
 
 	for range 4 {
-		w.settle(e, hook.ClassDNS, faults{})
+		w.settle(e, hook.ClassDNS, false)
 	}
-	w.settle(e, hook.ClassDNS, last)
+	w.settle(e, hook.ClassDNS, lost)
 }
 
 // The owner is told that a circuit opened, and that it closed, even if the gate never learns that its
-// write took effect, or dies before the notification. What may have been sent comes again under
-// its key.
-func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
+// write took effect and asks for no check, or the check fails or dies. What was sent comes again under its key.
+func TestTick_AnnouncesWhateverFails(t *testing.T) {
 	t.Parallel()
 
 	tests := []struct {
-		name string
-		now  faults
-		sent int // of each notification
+		name  string
+		lost  bool   // the answer of the gate's write
+		fails string // the call of the first check
+		sent  int    // of each notification
 	}{
 		{name: "as usual", sent: 1},
-		{name: "the answer of the write is lost", now: faults{lost: true}, sent: 1},
-		{name: "the notification fails", now: faults{unsaid: true}, sent: 1},
-		{name: "the write after the notification fails", now: faults{unmarked: true}, sent: 2},
+		{name: "the answer of the gate's write is lost", lost: true, sent: 1},
+		{name: "the notification fails", fails: "notify", sent: 1},
+		{name: "the write after the notification fails", fails: "write circuit", sent: 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,23 +77,33 @@ func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
 
 			w := setup(t)
 			e := w.Endpoint(nil)
-			tick := func() {
+			fails := ""
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if call == fails {
+					return errLost
+				}
+				return nil
+			}
+			check := func() {
 				w.T.Helper()
-				if err := w.Breaker().Tick(w.Context()); err != nil {
-					t.Errorf("Tick() = %v", err)
+
+				if fails = tt.fails; !tt.lost {
+					_ = w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID})
+				}
+				fails = ""
+				for _, pass := range []time.Duration{0, admission.AttendAfter, 0, admission.AttendAfter} {
+					w.Clock.Pass(pass)
+					if err := w.Breaker().Tick(w.Context()); err != nil {
+						t.Errorf("Tick() = %v", err)
+					}
 				}
 			}
-			w.fail5(e, tt.now)
+			w.fail5(e, tt.lost)
 			opened := w.Clock.Now()
-			tick()
-			w.Clock.Pass(admission.AttendAfter)
-			tick()
-			tick() // once is enough
+			check()
 			closed := w.Clock.Now()
-			w.settle(e, hook.ClassDelivered, tt.now)
-			w.Clock.Pass(admission.AttendAfter)
-			tick()
-			tick()
+			w.settle(e, hook.ClassDelivered, tt.lost)
+			check()
 
 			type told struct {
 				Type, Key string
@@ -135,49 +122,26 @@ func TestTick_AnnouncesWhatTheGateMayNotHave(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("notifications differ (-want +got):\n%s", diff)
 			}
-			if r := w.Circuit(e); !r.AnnounceAt.IsZero() || !r.AttendAt.IsZero() {
-				t.Errorf("record = %+v; want nothing to announce or to attend", r)
+			if r := w.Circuit(e); r.Untold != (admission.Untold{}) || !r.AttendAt.IsZero() {
+				t.Errorf("record = %+v; want nothing to tell or to attend", r)
 			}
 		})
 	}
 }
 
-// A check that tells the owner sends no second task while a probe is on its way.
-func TestTick_AnnouncesBesideAProbe(t *testing.T) {
-	t.Parallel()
-
-	w := setup(t)
-	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Second })
-	w.park(e, ages(1)...)
-	w.fail5(e, faults{lost: true})
-	for _, at := range []struct {
-		pass        time.Duration
-		tasks, told int
-	}{{20 * time.Second, 1, 0}, {20 * time.Second, 0, 0}, {25 * time.Second, 0, 1}, {15 * time.Second, 1, 1}} {
-		w.Clock.Pass(at.pass)
-		if err := w.Breaker().Tick(w.Context()); err != nil {
-			t.Fatal(err)
-		}
-		sent := w.Queue.Receive(hook.QueueRetry, 10)
-		for _, m := range sent {
-			w.Queue.Delete(m.ID)
-		}
-		tasks, told := len(sent), len(w.Notifications.Sent())
-		if tasks != at.tasks || told != at.told {
-			t.Errorf("%s later there are %d tasks and %d notifications; want %d and %d", at.pass, tasks, told, at.tasks, at.told)
-		}
-	}
-}
-
-// A circuit that closes before the tick has announced its opening announces both.
+// A circuit that closes before a check has told of its opening has both told, in their order.
 func TestTick_AnnouncesTheTransitionBefore(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Second })
-	w.fail5(e, faults{lost: true})
+	w.fail5(e, true)
 	w.Clock.Pass(30 * time.Second)
-	w.settle(e, hook.ClassDelivered, faults{})
+	w.settle(e, hook.ClassDelivered, false)
+	w.Clock.Pass(admission.AttendAfter)
+	if err := w.Breaker().Tick(w.Context()); err != nil {
+		t.Errorf("Tick() = %v", err)
+	}
 	var got []string
 	for _, n := range w.Notifications.Sent() {
 		got = append(got, n.Type)
@@ -187,13 +151,40 @@ func TestTick_AnnouncesTheTransitionBefore(t *testing.T) {
 	}
 }
 
+// A transition that the gate writes while a check tells of the one before is told by the next check.
+func TestReconcile_LeavesALaterTransition(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = 10 * time.Second })
+	w.fail5(e, false)
+	w.Clock.Pass(30 * time.Second)
+	w.Calls.Before("write circuit", func() { w.settle(e, hook.ClassDelivered, false) })
+	for _, want := range [][]string{
+		{hook.NotificationOpened},
+		{hook.NotificationOpened, hook.NotificationClosed},
+		{hook.NotificationOpened, hook.NotificationClosed},
+	} {
+		if err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, n := range w.Notifications.Sent() {
+			got = append(got, n.Type)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("notifications differ (-want +got):\n%s", diff)
+		}
+	}
+}
+
 // Nobody is told of the circuit of a deleted endpoint, and the tick forgets it.
 func TestTick_AnnouncesNothingOfADeletedEndpoint(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
 	e := w.Endpoint(nil)
-	w.fail5(e, faults{lost: true})
+	w.fail5(e, true)
 	record := w.Circuit(e)
 	if err := w.Store.DeleteEndpoint(t.Context(), e); err != nil {
 		t.Fatal(err)
@@ -206,7 +197,7 @@ func TestTick_AnnouncesNothingOfADeletedEndpoint(t *testing.T) {
 	if err := w.Breaker().Tick(w.Context()); err != nil {
 		t.Errorf("Tick() = %v", err)
 	}
-	if r := w.Circuit(e); len(w.Notifications.Sent()) > 0 || !r.AnnounceAt.IsZero() {
+	if r := w.Circuit(e); len(w.Notifications.Sent()) > 0 || r.Untold != (admission.Untold{}) {
 		t.Errorf("notifications %v, and record %+v; want none", w.Notifications.Sent(), r)
 	}
 }
@@ -222,7 +213,7 @@ func TestReconcile_DecidesAgain(t *testing.T) {
 
 			w := setup(t)
 			e := w.Endpoint(nil)
-			w.fail5(e, faults{unsaid: true})
+			w.fail5(e, false)
 			w.Clock.Pass(admission.AttendAfter)
 			ctx := endingContext{w.Context(), w.Clock.Now().Add(20 * time.Second)}
 			w.Calls.Before("write circuit", func() {
@@ -239,5 +230,32 @@ func TestReconcile_DecidesAgain(t *testing.T) {
 				t.Errorf("%d notifications; want one", n)
 			}
 		})
+	}
+}
+
+// While notifications fail, the probe goes out. The owner is told as soon as notifications work.
+func TestTick_ProbesWhileNobodyCanBeTold(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	w.park(e, ages(1)...)
+	w.fail5(e, true)
+	fails := true
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "notify" && fails {
+			return errLost
+		}
+		return nil
+	}
+	w.Clock.Pass(2 * admission.AttendAfter)
+	_ = w.Breaker().Tick(w.Context())
+	if tasks := w.Queue.Receive(hook.QueueRetry, 10); len(tasks) != 1 {
+		t.Errorf("%d tasks for the probe; want 1", len(tasks))
+	}
+	fails = false
+	w.Clock.Pass(admission.AttendAfter)
+	if err := w.Breaker().Tick(w.Context()); err != nil || len(w.Notifications.Sent()) != 1 {
+		t.Errorf("Tick() = %v, %d notifications; want one", err, len(w.Notifications.Sent()))
 	}
 }

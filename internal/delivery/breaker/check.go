@@ -45,10 +45,9 @@ type reconciliation struct {
 
 	check    hook.CircuitCheck
 	now      time.Time
-	record   admission.Record // the stored one, once the owner knows of its last transition
-	endpoint *hook.Endpoint   // nil for a deleted endpoint
+	record   admission.Record
+	endpoint *hook.Endpoint // nil for a deleted endpoint
 	step     step
-	told     time.Time // the AnnounceAt of the transition that the owner was told
 
 	faults []error                   // of single deliveries; the check went on
 	failed map[hook.DeliveryRef]bool // deliveries that this check failed to end
@@ -78,7 +77,10 @@ func (b *Breaker) Reconcile(ctx context.Context, check hook.CircuitCheck) (err e
 		r.logRun(ctx, err)
 	}()
 	defer parallel.Recover(&err)
-	_, _, err = b.circuits().Update(ctx, check, func(stored admission.Record) (admission.Record, bool, error) { return r.decide(ctx, stored) })
+	record, err := b.tell(ctx, check)
+	if err == nil {
+		_, _, err = b.circuits().UpdateFrom(ctx, record, check, func(stored admission.Record) (admission.Record, bool, error) { return r.decide(ctx, stored) })
+	}
 	if err == nil && r.step.act != nil {
 		err = r.step.act(ctx)
 	}
@@ -112,9 +114,6 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 	case hook.CodeOf(err) != hook.CodeNotFound:
 		return stored, false, err
 	}
-	if err = r.announce(ctx); err != nil {
-		return stored, false, err
-	}
 	oldest, more, err := r.endParked(ctx)
 	if err != nil {
 		return stored, false, err
@@ -124,28 +123,10 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 	}
 	next = r.step.next
 	// Counted from now, not from the start of the check, which may have taken most of the invocation.
-	if soon := r.Now().Add(admission.AttendAfter); len(r.faults) > 0 && soon.Before(next.AttendAt) {
-		next.AttendAt = soon
+	if len(r.faults) > 0 || next.Untold != (admission.Untold{}) {
+		next = next.AttendBy(r.Now().Add(admission.AttendAfter))
 	}
-	next = next.AttendBy(next.AnnounceAt)
 	return next, next != stored, nil
-}
-
-// announce tells the owner that the circuit opened or closed, if the gate may not have done so: the
-// check records it with its step. The owner gets one notification per key.
-func (r *reconciliation) announce(ctx context.Context) error {
-	at := r.record.AnnounceAt
-	if at.IsZero() || r.now.Before(at) {
-		return nil
-	}
-	if r.endpoint != nil && !r.told.Equal(at) {
-		if err := r.Notifier.Notify(ctx, r.record.Announcement()); err != nil {
-			return err
-		}
-		r.told = at
-	}
-	r.record.AnnounceAt = time.Time{}
-	return nil
 }
 
 // plan returns the step of the first applicable row. oldest is the oldest parked delivery that can

@@ -3,6 +3,7 @@
 //
 //	file     what it brings back                     its promise
 //	check    endpoints with parked deliveries        each gets the first step that applies
+//	tell     nothing: it tells of a transition       the owner learns of each opening and closing
 //	tick     checks whose message was lost           each is made within a minute of its time
 //	probe    an endpoint whose circuit is open       one parked delivery per cooldown asks for it
 //	release  parked deliveries of a working one      each gets a task, a wave or a slot at a time
@@ -18,7 +19,8 @@
 // If the process dies, each step is repeated or was the last one:
 //
 //	step                                             after a crash
-//	a check ends deliveries, tells the owner         the next check does it again, by the same keys
+//	a check tells the owner                          the next check does it again, by the same key
+//	it ends deliveries                               the next check does it again, by the same keys
 //	it saves its step                                the message comes again; else the tick finds the
 //	                                                 record by AttendAt
 //	it sends a probe, a wave, or fills slots         the tick goes on when AttendAt is due, a minute

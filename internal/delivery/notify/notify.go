@@ -88,7 +88,7 @@ func (nt Notifier) send(ctx context.Context, n hook.Notification) error {
 }
 
 // log writes the log line. The line of an opened circuit also carries its metric,
-// because the gate opens circuits without a log line, and so does the line of an endpoint at risk.
+// because nothing else logs the opening, and so does the line of an endpoint at risk.
 func (nt Notifier) log(ctx context.Context, n hook.Notification) {
 	line := []slog.Attr{
 		slog.String(names.LogType, n.Type),

@@ -16,7 +16,7 @@ func (c Completion) notifyDead(ctx context.Context, d hook.Delivery) {
 	if d.State != hook.StateDead || d.ID.Event.IsTest() || strings.HasPrefix(d.EventType, hook.SystemPrefix) {
 		return
 	}
-	c.notify(ctx, hook.Notification{
+	c.Notify(ctx, hook.Notification{
 		Type: hook.NotificationDead, Tenant: d.Tenant, Endpoint: d.ID.Endpoint, Delivery: d.ID, At: d.UpdatedAt,
 		Reason:  fmt.Sprintf("The delivery of an event of type %s is dead: %s.", d.EventType, d.Reason),
 		Figures: map[string]float64{"attempts": float64(d.Attempts), "last_status": float64(d.Last.Status)},
@@ -27,18 +27,19 @@ func (c Completion) notifyDead(ctx context.Context, d hook.Delivery) {
 // notifyGone tells the owner that the endpoint was disabled. If this fails, the failure is
 // logged, and the reason in the endpoint still shows the cause.
 func (c Completion) notifyGone(ctx context.Context, recorded hook.Delivery) {
-	c.notify(ctx, hook.Notification{
+	c.Notify(ctx, hook.Notification{
 		Type: hook.NotificationDisabled, Tenant: recorded.Tenant, Endpoint: recorded.ID.Endpoint, Delivery: recorded.ID,
 		At: recorded.UpdatedAt, Reason: "The endpoint answered 410 Gone and wants no more deliveries.",
 		Key: fmt.Sprintf("%s/%s/%d", hook.NotificationDisabled, recorded.ID.Endpoint, recorded.UpdatedAt.UnixMilli()),
 	})
 }
 
-// notify sends a notification about a delivery and logs a failure at level ERROR. A failed
-// notification is lost: returning the error would stop the settlement and the dead letter for as
+// Notify sends a notification, reports whether it was sent, and logs a failure at level ERROR. One about
+// a delivery is lost then: returning the error would stop the settlement and the dead letter for as
 // long as the topic is broken.
-func (c Completion) notify(ctx context.Context, n hook.Notification) {
-	if err := c.Notifier.Notify(ctx, n); err != nil {
+func (c Completion) Notify(ctx context.Context, n hook.Notification) (sent bool) {
+	err := c.Notifier.Notify(ctx, n)
+	if err != nil {
 		c.Log.ErrorContext(ctx, "notification.failed",
 			slog.String(names.LogType, n.Type),
 			slog.String(names.LogTenant, string(n.Tenant)),
@@ -46,4 +47,5 @@ func (c Completion) notify(ctx context.Context, n hook.Notification) {
 			slog.String(names.LogDelivery, n.Delivery.String()),
 			slog.Any(names.LogError, err))
 	}
+	return err == nil
 }

@@ -104,7 +104,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		r = r.seen(now)
 	}
 	if r.Generation != before.Generation {
-		r.AnnounceAt = now.Add(AttendAfter).UTC().Truncate(time.Millisecond)
+		r.Untold = Untold{Earlier: r.Untold.Last, Last: r.transition(window, now)}
 	}
 	switch {
 	case r.State == before.State && r.Generation == before.Generation:

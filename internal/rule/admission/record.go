@@ -33,7 +33,7 @@ type Record struct {
 	ProbeSentAt    time.Time       `stored:"probe_sent_at"`   // when the breaker sent the task of a probe that has not begun; zero: none is on its way
 	LookFrom       time.Time       `stored:"look_from"`       // when the breaker last forgot the endpoint; zero: no look is planned
 	LookAt         time.Time       `stored:"look_at"`         // when the breaker next looks in the index for parked deliveries that it missed; zero: never
-	AnnounceAt     time.Time       `stored:"announce_at"`     // from when the breaker tells the owner that the circuit opened or closed, because the gate may not have; zero: the owner knows
+	Untold         Untold          `stored:",inline"`         // the last openings and closings, if the owner does not know of them; the next check tells
 	AttendAt       time.Time       `stored:"attend_at"`       // from when the breaker's tick checks the endpoint if no message did; zero: never
 }
 
@@ -104,7 +104,7 @@ func (r Record) Reset(now time.Time) Record {
 	if r.State != circuit.Closed {
 		r = r.unproven(now)
 	}
-	r.Circuit, r.AnnounceAt, r.ThrottledUntil = r.Circuit.Reset(now), time.Time{}, time.Time{}
+	r.Circuit, r.Untold, r.ThrottledUntil = r.Circuit.Reset(now), Untold{}, time.Time{}
 	return r.Release(now)
 }
 
@@ -129,7 +129,7 @@ func (r Record) Mended(moved bool, now time.Time) Record {
 	before := r.Generation
 	r.ThrottledUntil = time.Time{}
 	if r.Circuit = r.Circuit.Mended(moved, now); r.Generation != before {
-		r.AnnounceAt = time.Time{}
+		r.Untold = Untold{}
 	}
 	return r.Suspect(now).Release(now)
 }
@@ -137,7 +137,7 @@ func (r Record) Mended(moved bool, now time.Time) Record {
 // Trip returns the record with an open circuit.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	before := r
-	r.Circuit, r.AnnounceAt = r.Circuit.Trip(s, now), time.Time{}
+	r.Circuit, r.Untold = r.Circuit.Trip(s, now), Untold{}
 	return r.opened(before, now)
 }
 
@@ -192,15 +192,9 @@ func (r Record) AttendBy(at time.Time) Record {
 	return r
 }
 
-// Announced returns the record whose owner knows of its last transition.
-func (r Record) Announced(now time.Time) Record {
-	r.AnnounceAt = time.Time{}
-	return r.planCheck(now)
-}
-
 // planCheck sets AttendAt: for an open or half-open circuit to the time of the next probe, and
 // for a closed circuit with waiting deliveries to AttendAfter from now or to the end of a
-// throttle, whichever is later; but no later than AnnounceAt.
+// throttle, whichever is later; but to AttendAfter from now at the latest if the owner is to be told.
 func (r Record) planCheck(now time.Time) Record {
 	switch r.State {
 	case circuit.Open, circuit.HalfOpen:
@@ -214,5 +208,8 @@ func (r Record) planCheck(now time.Time) Record {
 			}
 		}
 	}
-	return r.AttendBy(r.AnnounceAt)
+	if r.Untold != (Untold{}) {
+		return r.AttendBy(now.Add(AttendAfter))
+	}
+	return r
 }

@@ -12,30 +12,76 @@ import (
 // just now, and events that make no request cost at most one probe a second.
 const probePause = time.Second
 
-// CheckAfter returns when a circuit check is due after the change of the record: for the next
-// probe, or for an immediate release. ok is false without either.
+// CheckAfter returns when a circuit check is due after the change of the record: at once to tell the
+// owner of an opening or closing, or for a release, or for the next probe. ok is false without either.
 func (r *Record) CheckAfter(before Record, now time.Time) (delay time.Duration, ok bool) {
 	switch {
+	case r.Generation != before.Generation, r.State == circuit.Closed && r.frees(before, now) && r.Waiting:
+		return 0, true
 	case r.State == circuit.Open && (before.State == circuit.HalfOpen || !r.ProbeAt.Equal(before.ProbeAt)):
 		return max(probePause, r.NextProbe().Sub(now)), true
-	case r.State == circuit.Closed && (before.State != circuit.Closed || r.frees(before, now)) && r.Waiting:
-		return 0, true
 	}
 	return 0, false
 }
 
-// Announcement returns the notification of the transition that AnnounceAt belongs to.
-func (r Record) Announcement() hook.Notification {
-	n := hook.Notification{Tenant: r.Tenant, Endpoint: r.Endpoint, At: r.AnnounceAt.Add(-AttendAfter)}
-	if r.State == circuit.Closed {
-		n.Type, n.Reason = hook.NotificationClosed, "A probe succeeded. Parked deliveries are released."
-		if !r.OpenedAt.IsZero() { // an answer has ended the outage since
-			n.Figures = map[string]float64{"open_s": n.At.Sub(r.OpenedAt).Seconds()}
-		}
-	} else {
-		n.Type, n.Reason = hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds."
-		n.Figures = map[string]float64{"failures": float64(r.Failures), "cooldown_s": r.Cooldown.Seconds()}
+// Untold are the last transitions of a circuit that the owner does not know of: one, or two if the
+// second came before the check that tells of the first.
+type Untold struct {
+	Earlier Transition `stored:"untold_earlier"`
+	Last    Transition `stored:"untold"`
+}
+
+// Transition is an opening or a closing by outcomes, with what its notification says. The owner is not
+// told of one by hand.
+type Transition struct {
+	State      circuit.State `stored:"state"` // after it: open or closed; zero: no transition
+	Generation int64         `stored:"generation"`
+	At         time.Time     `stored:"at"`
+	OpenedAt   time.Time     `stored:"opened_at"`   // when the outage began
+	Cooldown   time.Duration `stored:"cooldown_ns"` // until the first probe
+	Failures   int           `stored:"failures"`    // those in a row that opened the circuit
+	Failed     int           `stored:"failed"`      // attempts of the ten minutes before
+	Attempts   int           `stored:"attempts"`    // of the ten minutes before
+}
+
+// transition returns the transition that led to the record now.
+func (r *Record) transition(window circuit.Counts, now time.Time) Transition {
+	return Transition{
+		State: r.State, Generation: r.Generation, At: now.UTC().Truncate(time.Millisecond), OpenedAt: r.OpenedAt,
+		Cooldown: r.Cooldown, Failures: r.Failures, Failed: window.Failed, Attempts: window.OK + window.Failed,
 	}
-	n.Key = fmt.Sprintf("%s/%s/%d", n.Type, r.Endpoint, r.Generation)
-	return n
+}
+
+// Announcements returns the notifications of what the owner does not know yet.
+func (r *Record) Announcements() []hook.Notification {
+	var list []hook.Notification
+	for _, t := range []Transition{r.Untold.Earlier, r.Untold.Last} {
+		if t == (Transition{}) {
+			continue
+		}
+		n := hook.Notification{Tenant: r.Tenant, Endpoint: r.Endpoint, At: t.At}
+		if t.State == circuit.Closed {
+			n.Type, n.Reason = hook.NotificationClosed, "A probe succeeded. Parked deliveries are released."
+			n.Figures = map[string]float64{"open_s": t.At.Sub(t.OpenedAt).Seconds()}
+		} else {
+			n.Type, n.Reason = hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds."
+			n.Figures = map[string]float64{
+				"failures": float64(t.Failures), "failed_10m": float64(t.Failed), "attempts_10m": float64(t.Attempts), "cooldown_s": t.Cooldown.Seconds(),
+			}
+		}
+		n.Key = fmt.Sprintf("%s/%s/%d", n.Type, r.Endpoint, t.Generation)
+		list = append(list, n)
+	}
+	return list
+}
+
+// Told returns the record whose owner was told of what the record as read says.
+func (r Record) Told(read Record) Record {
+	if r.Untold.Earlier == read.Untold.Last {
+		r.Untold.Earlier = Transition{}
+	}
+	if r.Untold == read.Untold {
+		r.Untold = Untold{}
+	}
+	return r
 }
