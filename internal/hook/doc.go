@@ -90,7 +90,7 @@
 //   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. A coalescing endpoint
 //     sheds nothing.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
-//   - Row: consecutive failures; Circuit.Row is how many of them open the circuit. The failures of the batch that stored
+//   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. The failures of the batch that stored
 //     the first one count each. After that, a failure counts only if its attempt was admitted later, so concurrent
 //     batches count once.
 //   - Throttle: the pause that an endpoint asks for with 429.

@@ -132,7 +132,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a success leaves the failures before it in the count", file: "internal/rule/circuit/circuit.go", row: "random failures",
-			old: "c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0", bug: "c.Failures += r.Failed",
+			old: "c.Failures, c.FailedIn, c.Threshold = r.Trailing, 0, 0", bug: "c.Failures += r.Failed",
 		},
 		{
 			rule: "a row of failures by chance opens the circuit", file: "internal/rule/circuit/threshold.go", row: "half healthy",

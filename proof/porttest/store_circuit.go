@@ -40,7 +40,7 @@ func sampleRecord(endpoint hook.EndpointID) admission.Record {
 			Generation: 3,
 			Failures:   4,
 			FailedIn:   7,
-			Row:        14,
+			Threshold:  14,
 			Shed:       35, ShedAt: storeEpoch().Add(7 * time.Minute), Successes: 3,
 			Cooldown:   7*time.Minute + time.Nanosecond,
 			OpenedAt:   storeEpoch(),

@@ -46,7 +46,7 @@ type Circuit struct {
 	Generation int64         `stored:"generation"`  // grows by 1 with each opening, closing and reset
 	Failures   int           `stored:"failures"`    // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
 	FailedIn   int64         `stored:"failed_in"`   // when closed: the version of the record that stored the first of the Failures; 0: there are none
-	Row        int           `stored:"row"`         // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
+	Threshold  int           `stored:"threshold"`   // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
 	Shed       int           `stored:"shed"`        // when closed: percent of the first attempts that wait, because too many attempts fail; see Sheds
 	ShedAt     time.Time     `stored:"shed_at"`     // when Shed was judged
 	Successes  int           `stored:"successes"`   // while shedding: results in a row that were no failures
@@ -90,18 +90,18 @@ func (c Circuit) AfterBatch(r Results, window Counts, admitted Circuit, s Settin
 	}
 	switch {
 	case r.Alive:
-		c.Failures, c.FailedIn, c.Row = r.Trailing, 0, 0
+		c.Failures, c.FailedIn, c.Threshold = r.Trailing, 0, 0
 		c.Cooldown, c.OpenedAt = 0, time.Time{}
 	case c.Failures == 0 || admitted.Version >= c.FailedIn:
 		c.Failures += r.Failed
 	}
 	if c.Failures > 0 && c.FailedIn == 0 {
 		c.FailedIn = c.Version + 1
-		c.Row = c.row(window, s)
+		c.Threshold = c.threshold(window, s)
 	}
-	if r.Failed > 0 && (c.Failures >= max(c.Row, s.threshold()) || !c.recovering(now) && s.allFailed(window)) {
+	if r.Failed > 0 && (c.Failures >= max(c.Threshold, s.configured()) || !c.recovering(now) && s.allFailed(window)) {
 		next := c.open(s, now)
-		next.Failures = max(c.Failures, 1) // a circuit opened by hand has none
+		next.Failures = c.Failures // a circuit opened by hand has none
 		return next
 	}
 	return c.judged(r, window, s, now)

@@ -25,14 +25,14 @@ func closed(failures int) circuit.Circuit {
 // failing returns a closed circuit with failures, the first in its stored version.
 func failing(failures int) circuit.Circuit {
 	c := closed(failures)
-	c.FailedIn, c.Row = 7, 5
+	c.FailedIn, c.Threshold = 7, 5
 	return c
 }
 
 // begun returns the circuit with its first failures, to be stored as the next version. row
 // failures in a row open it.
 func begun(c circuit.Circuit, failures, row int) circuit.Circuit {
-	c.Failures, c.FailedIn, c.Row = failures, c.Version+1, row
+	c.Failures, c.FailedIn, c.Threshold = failures, c.Version+1, row
 	return c
 }
 
@@ -60,7 +60,7 @@ func TestCircuit_AfterBatch(t *testing.T) {
 	fragile.Fragile = true
 	every.Rate = 1
 	of := func(c circuit.Circuit, row int) circuit.Circuit {
-		c.Row = row
+		c.Threshold = row
 		return c
 	}
 	recovering := func(failures int) circuit.Circuit {
@@ -188,6 +188,37 @@ func TestCircuit_SlotsFailTogether(t *testing.T) {
 	}
 }
 
+// A circuit without failures was opened by hand. Whatever the batch, one that failures opened has some: the window
+// has the results of the batch, so one of failures alone has no success in the batch.
+func TestCircuit_OpensWithFailures(t *testing.T) {
+	t.Parallel()
+
+	opened := 0
+	for i := range 8 * 3 * 3 * 2 * 2 {
+		before, failed, passed, earlier, late := i%8, i/8%3, i/24%3, i/72%2, i/144
+		c := failing(before)
+		if before == 0 {
+			c = closed(0)
+		}
+		admitted := c
+		admitted.Version -= int64(late)
+		r := circuit.Results{Failed: failed, Alive: passed > 0, Trailing: failed, Passed: passed}
+		if passed > 0 {
+			r.Trailing = 0
+		}
+		c = c.AfterBatch(r, circuit.Counts{OK: passed, Failed: before + failed + earlier*settings.Minimum}, admitted, settings, start.Add(time.Hour))
+		if c.State == circuit.Open {
+			opened++
+		}
+		if c.State == circuit.Open && c.Failures == 0 {
+			t.Errorf("%d failures, then %+v admitted at version %d: opened as if by hand", before, r, admitted.Version)
+		}
+	}
+	if opened == 0 {
+		t.Error("nothing opened")
+	}
+}
+
 // The length of the row that opens a circuit depends on the attempts of the ten minutes before
 // it.
 func TestCircuit_Row(t *testing.T) {
@@ -221,7 +252,7 @@ func TestCircuit_Row(t *testing.T) {
 		s.Failures = tt.failures
 		from := closed(0)
 		window := circuit.Counts{OK: tt.ok, Failed: tt.failed + 1}
-		got := from.AfterBatch(circuit.Results{Failed: 1}, window, from, s, start).Row
+		got := from.AfterBatch(circuit.Results{Failed: 1}, window, from, s, start).Threshold
 		if got != tt.want {
 			t.Errorf("after %d successes and %d failures a row of %d opens (configured: %d); want %d", tt.ok, tt.failed, got, tt.failures, tt.want)
 		}
@@ -572,11 +603,11 @@ func checkInvariants(t *testing.T, i int, before, c circuit.Circuit) {
 		t.Fatalf("op %d: open with a lease or a cooldown out of bounds: %+v", i, c)
 	case c.State == circuit.HalfOpen && c.Holder == "":
 		t.Fatalf("op %d: half-open without a holder: %+v", i, c)
-	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0), (c.FailedIn > 0) != (c.Row > 0):
-		t.Fatalf("op %d: %d failures since version %d, of %d: %+v", i, c.Failures, c.FailedIn, c.Row, c)
+	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0), (c.FailedIn > 0) != (c.Threshold > 0):
+		t.Fatalf("op %d: %d failures since version %d, of %d: %+v", i, c.Failures, c.FailedIn, c.Threshold, c)
 	case c.State != circuit.Closed && c.Shed != 0, (c.Shed > 0) != !c.ShedAt.IsZero(), c.Shed == 0 && c.Successes > 0:
 		t.Fatalf("op %d: sheds %d %% since %s after %d successes: %+v", i, c.Shed, c.ShedAt, c.Successes, c)
-	case c.State == circuit.Open && before.State == circuit.Closed && before.Failures < settings.Failures-1 && before.Row > 0 && c.Failures > 0:
+	case c.State == circuit.Open && before.State == circuit.Closed && before.Failures < settings.Failures-1 && before.Threshold > 0 && c.Failures > 0:
 		t.Fatalf("op %d: opened by %d failures: %+v", i, c.Failures, c)
 	case c.Generation < before.Generation:
 		t.Fatalf("op %d: the generation went back from %d to %d", i, before.Generation, c.Generation)

@@ -68,7 +68,7 @@
 // probability of the configured row at an endpoint without history, which counts as one that
 // fails in 1 of 25 attempts. p is the rate before the row, plus these 25 attempts: of ten minutes
 // or of the current minute, whichever is higher. No history requires more than 40 failures, or
-// the configured number if that is higher. Circuit.Row holds the required length; it is computed
+// the configured number if that is higher. Circuit.Threshold is the required length; it is computed
 // at the first failure.
 //
 //	p                     1 %  4 %  5 %  10 %  20 %  30 %  40 %  50 %  60 %  70 %

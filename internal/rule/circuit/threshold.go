@@ -2,7 +2,8 @@ package circuit
 
 import "math"
 
-func (s Settings) threshold() int {
+// configured returns the configured number of failures in a row.
+func (s Settings) configured() int {
 	if s.Fragile {
 		return min(s.Failures, FragileFailures)
 	}
@@ -18,15 +19,15 @@ const (
 // longestRow caps the row of failures that still counts as chance, whatever the history.
 const longestRow = 40
 
-// row returns the number of failures in a row that opens the circuit, given the counts at its
+// threshold returns the number of failures in a row that opens the circuit, given the counts at its
 // first failures: the smallest number that is no more likely, at the failure rate before the row,
 // than the configured number without history. The failure rate is the higher one of the window and
 // of the current minute, because an endpoint may be half-healthy since a few seconds only.
 //
 // The configured number applies to an endpoint without a success: its failures may be of attempts
 // in flight with the first one. It also applies until the first success after an outage.
-func (c Circuit) row(window Counts, s Settings) int {
-	n := s.threshold()
+func (c Circuit) threshold(window Counts, s Settings) int {
+	n := s.configured()
 	if window.OK == 0 || !c.OpenedAt.IsZero() {
 		return n
 	}
