@@ -240,8 +240,8 @@ func mutations() []mutation {
 			old: "case r.check.Wave != 0 && r.check.Wave != wave:", bug: "case r.check.Wave > 1000:",
 		},
 		{
-			name: "every look sends another task for the probe", file: "internal/delivery/breaker/probe.go", by: []check{checkProbeTask},
-			old: "now.Before(lost)", bug: "now.Before(lost) && now.IsZero()",
+			name: "every look sends another task for the probe", file: "internal/delivery/breaker/check.go", by: []check{checkProbeTask},
+			old: "case r.now.Before(r.record.ProbeSentAt.Add(admission.AttendAfter)):", bug: "case r.now.Before(r.record.ProbeSentAt):",
 		},
 		{
 			name: "a resume releases nothing", file: "internal/admin/endpoint/activate.go", by: []check{checkLate},

@@ -164,6 +164,9 @@ func (r *reconciliation) plan(ctx context.Context, oldest *hook.Delivery, more b
 	case !r.record.ProbeDue(r.now):
 		next.AttendAt = r.record.NextProbe()
 		return step{decision: decideHeld, next: next}, nil
+	case r.now.Before(r.record.ProbeSentAt.Add(admission.AttendAfter)):
+		next.AttendAt = r.record.ProbeSentAt.Add(admission.AttendAfter)
+		return step{decision: decideHeld, next: next}, nil
 	}
 	return r.sendProbe(ctx, next)
 }

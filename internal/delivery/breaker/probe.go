@@ -29,12 +29,7 @@ func (r *reconciliation) mustAwaitProbe() bool {
 // parked, the gate gives the lease to no other task. The delivery stays parked until the task
 // arrives. If the task is lost, or the process dies before it is sent, Tick sends another one.
 func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (step, error) {
-	now := r.Now() // not r.now: the reads may have taken most of the invocation
-	if lost := r.record.ProbeSentAt.Add(admission.AttendAfter); now.Before(lost) {
-		next.AttendAt = lost
-		return step{decision: decideHeld, next: next}, nil
-	}
-	parked, err := r.probes(ctx, now)
+	parked, err := r.probes(ctx)
 	if err != nil || len(parked) == 0 {
 		return step{next: r.record}, err // Tick checks the endpoint again
 	}
@@ -56,12 +51,12 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 // from halfway between the last probe's delivery and now: each failed probe leads to younger
 // deliveries, until there are none, and then to the oldest again. So a burst of deliveries that
 // always fail does not hide the ones behind it.
-func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Delivery, error) {
-	oldest, live, err := r.withoutSlot(ctx, now, probeChoice)
+func (r *reconciliation) probes(ctx context.Context) ([]hook.Delivery, error) {
+	oldest, live, err := r.withoutSlot(ctx, probeChoice)
 	if err != nil || len(oldest) < probeChoice || r.record.ProbedFrom.IsZero() {
 		return oldest, err
 	}
-	span := now.Sub(r.record.ProbedFrom)
+	span := r.now.Sub(r.record.ProbedFrom)
 	for range maxHalvings {
 		span /= 2
 		younger, err := r.withoutLease(ctx, live, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
@@ -74,12 +69,12 @@ func (r *reconciliation) probes(ctx context.Context, now time.Time) ([]hook.Deli
 
 // withoutSlot returns the oldest parked deliveries without a slot, and the endpoint's limits without
 // ended leases.
-func (r *reconciliation) withoutSlot(ctx context.Context, now time.Time, limit int) ([]hook.Delivery, admission.Limits, error) {
+func (r *reconciliation) withoutSlot(ctx context.Context, limit int) ([]hook.Delivery, admission.Limits, error) {
 	live, err := r.Store.Limits(ctx, r.check.Endpoint)
 	if err != nil {
 		return nil, live, err
 	}
-	live = live.Live(now)
+	live = live.Live(r.now)
 	oldest, err := r.withoutLease(ctx, live, time.Time{}, limit)
 	return oldest, live, err
 }

@@ -39,7 +39,7 @@ func (r *reconciliation) releaseWave(next admission.Record) step {
 
 // sendWave sends those whose turn is first, and enqueues the check of the next wave.
 func (r *reconciliation) sendWave(ctx context.Context, wave int) error {
-	parked, _, err := r.withoutSlot(ctx, r.now, max(waveSize(wave), probeChoice))
+	parked, _, err := r.withoutSlot(ctx, max(waveSize(wave), probeChoice))
 	if err != nil || len(parked) == 0 {
 		return err // Tick checks the endpoint again at AttendAt
 	}
