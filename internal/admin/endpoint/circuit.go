@@ -206,7 +206,7 @@ func (a *Admin) save(
 }
 
 func (a *Admin) enqueue(ctx context.Context, record admission.Record, delay time.Duration) error {
-	return a.CircuitQueue.Enqueue(ctx, hook.CircuitCheck{Tenant: record.Tenant, Endpoint: record.Endpoint, Wave: record.Wave}, delay)
+	return a.CircuitQueue.Enqueue(ctx, record.Check(), delay)
 }
 
 // StatusOf returns the state of the endpoint with the record. It reads the limits if the endpoint has

@@ -67,7 +67,7 @@ func (s *Store) dueChecks(
 	}
 	checks := make([]hook.CircuitCheck, len(due))
 	for i, r := range due {
-		checks[i] = hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+		checks[i] = r.Check()
 	}
 	return checks, nil
 }

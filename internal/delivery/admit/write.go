@@ -27,18 +27,14 @@ func Circuits(s CircuitStore, wait store.Wait) store.Table[hook.CircuitCheck, ad
 // updateCircuit writes the step of the circuit record as read, if it changes that. It reads the record again only
 // after a conflict, so a success that changes nothing costs nothing, even if others have failed since.
 func (s *Releaser) updateCircuit(ctx context.Context, read admission.Record, step func(admission.Record) admission.Record) (before, after admission.Record, err error) {
-	return Circuits(s.Store, s.Wait).UpdateFrom(ctx, read, checkOf(read), func(record admission.Record) (admission.Record, bool, error) {
+	return Circuits(s.Store, s.Wait).UpdateFrom(ctx, read, read.Check(), func(record admission.Record) (admission.Record, bool, error) {
 		next := step(record)
 		return next, next != record, nil
 	})
 }
 
-func checkOf(r admission.Record) hook.CircuitCheck {
-	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
-}
-
 func (s *Releaser) enqueueCheck(ctx context.Context, r admission.Record, delay time.Duration) error {
-	return s.CircuitQueue.Enqueue(ctx, checkOf(r), delay)
+	return s.CircuitQueue.Enqueue(ctx, r.Check(), delay)
 }
 
 // limits are the limits of endpoints.

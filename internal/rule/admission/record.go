@@ -62,6 +62,11 @@ func OpenByTenant(records []Record) map[hook.TenantID]int {
 	return open
 }
 
+// Check returns a check of the endpoint, for the wave that is due.
+func (r *Record) Check() hook.CircuitCheck {
+	return hook.CircuitCheck{Tenant: r.Tenant, Endpoint: r.Endpoint, Wave: r.Wave}
+}
+
 // HasParked reports whether parked deliveries are known to wait.
 func (r *Record) HasParked() bool { return r.Waiting && r.EmptySince.IsZero() }
 
