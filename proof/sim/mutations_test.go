@@ -268,11 +268,15 @@ func mutations() []mutation {
 			old: "case r.Generation != before.Generation,", bug: "case r.Generation > before.Generation+1000,",
 		},
 		{
-			name: "a notification whose write has no answer is lost", file: "internal/rule/admission/record.go", by: []check{checkUntold},
+			name: "a notification that fails is lost", file: "internal/delivery/breaker/tell.go", by: []check{checkUntold},
+			old: "return record, nil\n", bug: "continue\n",
+		},
+		{
+			name: "a notification whose check is lost is lost", file: "internal/rule/admission/record.go", test: "internal/delivery/breaker TestTick_AnnouncesWhateverFails",
 			old: "if r.Untold != (Untold{}) {", bug: "if r.Untold != (Untold{}) && now.IsZero() {",
 		},
 		{
-			name: "a second transition hides the first, if nobody was told of it", file: "internal/rule/admission/outcome.go", by: []check{checkUntold},
+			name: "a second transition hides the first, if nobody was told of it", file: "internal/rule/admission/outcome.go", test: "internal/delivery/breaker TestTick_AnnouncesTheTransitionBefore",
 			old: "Untold{Earlier: r.Untold.Last, ", bug: "Untold{",
 		},
 		{
