@@ -79,7 +79,8 @@ func (b *Breaker) Look(ctx context.Context) error {
 // one of the two finds the attempt recorded.
 //
 // An ordered delivery whose turn has not come gets no task. The gate delays a task by at most
-// admission.MaxRateWait, so no task of an overdue delivery is waiting for a rate slot.
+// admission.MaxRateWait, so no task of an overdue delivery is waiting for a rate slot, but for one of a
+// coalescing endpoint, which waits for longer: it gets a second one.
 func (b *Breaker) SweepTasks(ctx context.Context) error {
 	r := sweepRun{Breaker: b, now: b.Now()}
 	err := r.sweep(ctx)

@@ -44,7 +44,9 @@ func (c Completion) End(ctx context.Context, d hook.Delivery) error {
 	return c.orders().Ended(ctx, d)
 }
 
-// Complete does the work that may come before the end is recorded. A delivery that was cancelled by
+// Complete does the work that may come before the end is recorded. If another decision is recorded then, such as
+// the success of an attempt in flight, the owner was told of a death that never was; everything else is
+// taken back: the letter by the breaker, the count by the success. A delivery that was cancelled by
 // its replay is only counted for its own job: when the replay settles, that completes all
 // generations before it.
 //

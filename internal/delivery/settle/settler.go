@@ -16,7 +16,7 @@ import (
 
 // maxPersistAttempts limits the tries of writing the decision after an attempt. If the decision
 // is not written, the next task repeats the request. So the tries go on through conflicts and
-// throttling, for 2 s on average and 3.8 s at most: callers must reserve that time.
+// throttling, for 1.8 s on average and 3.5 s at most: callers must reserve that time.
 const maxPersistAttempts = 16
 
 // Settler settles deliveries by the decisions of their tasks. All fields but Wait must be set.
@@ -28,11 +28,15 @@ type Settler struct {
 	Metrics   emf.Set
 }
 
-// Written says what was written.
+// Written says what was written:
+//
+//	Own, Made       this process wrote the decision, perhaps in a write whose answer was lost
+//	Own, not Made   a copy of the task wrote it
+//	neither         another decision stands: Record shows it
 type Written struct {
 	Record *hook.Delivery // with this decision, or with the other decision that stands
-	Own    bool           // the record shows this decision, or the decision of a copy of the task
-	Made   bool           // this process wrote the decision
+	Own    bool
+	Made   bool
 }
 
 // Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict

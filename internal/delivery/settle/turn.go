@@ -39,14 +39,14 @@ func (o Orders) moveOn(ctx context.Context, tenant hook.TenantID, id order.ID, e
 				return nil
 			}
 		}
-		again := again || ended != nil && s.MovedBy == by // after a crash: perhaps the task of the head is missing
+		send := again || ended != nil && s.MovedBy == by // after a crash: perhaps the task of the head is missing
 		for moved := false; !s.Idle(); moved = true {
 			d, over, err := o.head(ctx, s, ended)
 			switch {
 			case err != nil:
 				return err
 			case over:
-			case d != nil && (moved || again) && o.lacksTask(d, moved):
+			case d != nil && (moved || send) && o.lacksTask(d, moved):
 				return o.send(ctx, d.NextTask())
 			default:
 				return nil

@@ -54,7 +54,7 @@ const (
 	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
 	// its next task exists, or it has a dead letter. Repeating (b) is harmless: the breaker
 	// removes needless dead letters, and the replay job counts the delivery once, as delivered
-	// rather than dead.
+	// rather than dead. Only the owner may have been told of a death that an attempt undoes.
 	FollowFirst
 	// FollowOnly follows up (b): the record already has this decision.
 	FollowOnly
@@ -79,7 +79,7 @@ type Plan struct {
 // decides.
 //
 // A record is decided if it shows the attempt, if the delivery is settled, or if this task parked
-// it. What replaces the record of another task, or of a copy of this one, follows up first. Only a
+// it, in a write whose answer was lost. What replaces the record of another task, or of a copy of this one, follows up first. Only a
 // decision with an attempt does: the breaker ends and cancels parked deliveries.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)

@@ -25,7 +25,8 @@ func wait(s *Subject) Sending {
 	return Sending{Task: SameTask(s.Task), Queue: queue, At: at}
 }
 
-// SameTask returns a task for the same attempt, with the same nonce and one more hop.
+// SameTask returns a task for the same attempt, with the same nonce and one more hop. It leaves out the request for
+// a replay, which is recorded by now.
 //
 // The nonce must stay, because the queue may give one message to two processes. Suppose the first
 // one makes the attempt and dies before (b), while the second one sends the task back to wait.
