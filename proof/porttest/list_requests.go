@@ -38,13 +38,13 @@ func (c *CountedLists) Requests() int {
 }
 
 // DeliveryRows counts one request.
-func (c *CountedLists) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, bool, error) {
+func (c *CountedLists) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, *status.Position, error) {
 	c.requests <- 1
 	return c.Lists.DeliveryRows(ctx, part, span, look)
 }
 
 // UntargetedRows counts one request.
-func (c *CountedLists) UntargetedRows(ctx context.Context, tenant hook.TenantID, shard int, span status.Span, look int) ([]status.Row, bool, error) {
+func (c *CountedLists) UntargetedRows(ctx context.Context, tenant hook.TenantID, shard int, span status.Span, look int) ([]status.Row, *status.Position, error) {
 	c.requests <- 1
 	return c.Lists.UntargetedRows(ctx, tenant, shard, span, look)
 }

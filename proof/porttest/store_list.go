@@ -52,18 +52,21 @@ func rowsOf(t *testing.T, s StoreUnderTest, target hook.Target, state hook.State
 	for shard := range target.Shards {
 		at := span
 		for {
-			rows, more, err := s.DeliveryRows(t.Context(), status.Part{Endpoint: target.Endpoint, Shard: shard, State: state}, at, n)
+			rows, last, err := s.DeliveryRows(t.Context(), status.Part{Endpoint: target.Endpoint, Shard: shard, State: state}, at, n)
 			check(t, err)
 			if len(rows) > n || len(all) > 10000 {
 				t.Fatalf("DeliveryRows(look %d) = %d rows after %d; want an end", n, len(rows), len(all))
 			}
+			if last != nil && (len(rows) == 0 || *last != rows[len(rows)-1].Position) {
+				t.Fatalf("DeliveryRows(look %d) = %v, to %v; want the position of the last row", n, rows, *last)
+			}
 			if at.From != span.From && len(rows) > 0 && rows[0].Position == *at.From {
 				rows = rows[1:]
 			}
-			if all = append(all, rows...); !more || len(rows) == 0 {
+			if all = append(all, rows...); last == nil || len(rows) == 0 {
 				break
 			}
-			at.From = &rows[len(rows)-1].Position
+			at.From = last
 		}
 	}
 	slices.SortFunc(all, func(a, b status.Row) int { return a.Compare(b.Position) })
@@ -147,9 +150,9 @@ func rowsLimits(t *testing.T, s StoreUnderTest) {
 	check(t, s.SaveDelivery(t.Context(), next, nil)) // in the same shard
 	part := status.Part{Endpoint: d.ID.Endpoint, Shard: d.Shard}
 	for look, want := range map[int]int{-1: 1, 0: 1, 1: 1, 2: 2, 1 << 40: 2} {
-		rows, more, err := s.DeliveryRows(t.Context(), part, status.Span{}, look)
-		if err != nil || len(rows) != want || want == 1 && !more {
-			t.Errorf("DeliveryRows(look %d of 2) = %d, %t, %v; want %d", look, len(rows), more, err, want)
+		rows, last, err := s.DeliveryRows(t.Context(), part, status.Span{}, look)
+		if err != nil || len(rows) != want || want == 1 && last == nil {
+			t.Errorf("DeliveryRows(look %d of 2) = %d, %v, %v; want %d", look, len(rows), last, err, want)
 		}
 	}
 }
@@ -160,9 +163,9 @@ func untargeted(t *testing.T, s StoreUnderTest, span status.Span) []hook.EventID
 
 	var all []status.Row
 	for shard := range hook.UntargetedShards {
-		rows, more, err := s.UntargetedRows(t.Context(), "acme", shard, span, 100)
+		rows, last, err := s.UntargetedRows(t.Context(), "acme", shard, span, 100)
 		check(t, err)
-		if more {
+		if last != nil {
 			t.Fatal("UntargetedRows(look 100) has more; want all")
 		}
 		all = append(all, rows...)

@@ -20,7 +20,7 @@ type spans struct {
 	all []status.Span
 }
 
-func (s *spans) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, bool, error) {
+func (s *spans) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, *status.Position, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 

@@ -69,7 +69,7 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 	}
 	all := r.rowsOf(parts)
 	for shard := range hook.UntargetedShards {
-		all = append(all, func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
+		all = append(all, func(ctx context.Context, span Span, look int) ([]Row, *Position, error) {
 			return r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
 		})
 	}

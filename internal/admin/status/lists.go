@@ -52,13 +52,13 @@ const (
 )
 
 // rowsOf looks at the next rows of a part of a list in the span.
-type rowsOf func(ctx context.Context, span Span, look int) (rows []Row, more bool, err error)
+type rowsOf func(ctx context.Context, span Span, look int) (rows []Row, last *Position, err error)
 
 // rowsOf returns what looks at the rows of the parts.
 func (r *Reader) rowsOf(parts []Part) []rowsOf {
 	all := make([]rowsOf, len(parts))
 	for i, part := range parts {
-		all[i] = func(ctx context.Context, span Span, look int) ([]Row, bool, error) {
+		all[i] = func(ctx context.Context, span Span, look int) ([]Row, *Position, error) {
 			return r.Lists.DeliveryRows(ctx, part, span, look)
 		}
 	}
@@ -84,9 +84,9 @@ func merged(parts []rowsOf, span Span, after *Position, l looks) *merge.List[Row
 			if after != nil {
 				from.From = &after.Position
 			}
-			rows, more, err := read(ctx, from, look)
-			if more && len(rows) > 0 {
-				last = new(rows[len(rows)-1])
+			rows, at, err := read(ctx, from, look)
+			if at != nil {
+				last = &Row{Position: *at}
 			}
 			return rows, last, err
 		})

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/admin/status"
@@ -572,6 +575,43 @@ func TestReader_lists_endEarly(t *testing.T) {
 		if n != 2 {
 			t.Errorf("%s is listed %d times; want once as a delivery and once as an event", id, n)
 		}
+	}
+}
+
+// laterRows leaves out the newest rows of each part, as written by a later build.
+type laterRows struct {
+	status.Lists
+
+	until int64 // only rows up to this time are readable
+}
+
+func (l *laterRows) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, *status.Position, error) {
+	rows, last, err := l.Lists.DeliveryRows(ctx, part, span, look)
+	return slices.DeleteFunc(rows, func(r status.Row) bool { return r.At > l.until }), last, err
+}
+
+// Rows that this build cannot read, more of them than a look takes, hide none behind them.
+func TestReader_Deliveries_behindUnreadableRows(t *testing.T) {
+	t.Parallel()
+
+	b := setup(t)
+	e := b.create(t)
+	const events = 3000
+	for n := range events {
+		if err := porttest.PostTo(t.Context(), b.store, hook.KeyedEventID(tenant, fmt.Sprint(n)), n, []hook.Target{e.Target()}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	oldest := all(t, 100, func(p page.Request) (page.List[hook.Delivery], error) {
+		return b.Deliveries(t.Context(), tenant, status.DeliveryFilter{}, p)
+	})
+	oldest = oldest[len(oldest)-100:]
+	b.Lists = &laterRows{b.Lists, oldest[0].AcceptedAt}
+	got := all(t, 100, func(p page.Request) (page.List[hook.Delivery], error) {
+		return b.Deliveries(t.Context(), tenant, status.DeliveryFilter{}, p)
+	})
+	if diff := cmp.Diff(oldest, got); diff != "" {
+		t.Errorf("deliveries behind %d rows of a later build (-want +got):\n%s", events-len(oldest), diff)
 	}
 }
 

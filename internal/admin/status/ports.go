@@ -31,11 +31,12 @@ type History interface {
 type Lists interface {
 	// DeliveryRows looks at the next rows of the part in the span, newest first, at most
 	// look (1 to 1000). Rows of all states have the record, and rows in a state have the
-	// position only. more is true when the part may have rows after the last.
-	DeliveryRows(ctx context.Context, part Part, span Span, look int) (rows []Row, more bool, err error)
+	// position only. A row that this build cannot read is left out. last is the position of the last row
+	// looked at, one left out included, if the part may have rows after it, and otherwise nil.
+	DeliveryRows(ctx context.Context, part Part, span Span, look int) (rows []Row, last *Position, err error)
 	// UntargetedRows looks at the tenant's events without a target, in the shard of
 	// hook.UntargetedShards, like DeliveryRows.
-	UntargetedRows(ctx context.Context, tenant hook.TenantID, shard int, span Span, look int) (rows []Row, more bool, err error)
+	UntargetedRows(ctx context.Context, tenant hook.TenantID, shard int, span Span, look int) (rows []Row, last *Position, err error)
 	// EventHeads returns the existing events without payload and nonce, in no
 	// particular order.
 	EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error)

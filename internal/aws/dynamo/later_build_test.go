@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/hook"
 )
@@ -181,6 +182,20 @@ func TestLists_leaveOutRecordsOfLaterBuilds(t *testing.T) {
 				t.Errorf("list of %d records, %v, with %d reports; want %d, and a report", got, err, *n, tt.want)
 			}
 		})
+	}
+}
+
+// A look at rows of later builds alone finds none, and says where the next look begins.
+func TestStore_DeliveryRows_ofALaterBuild(t *testing.T) {
+	t.Parallel()
+
+	d := delivery(0)
+	item := recorded(t, saving(d))
+	item["state"] = said("dreaming")
+	_, s := newWire(t, encoded(t, map[string]any{"Items": []any{item}, "LastEvaluatedKey": map[string]any{"pk": item["pk"], "sk": item["sk"]}}))
+	rows, last, err := s.DeliveryRows(t.Context(), status.Part{Endpoint: d.ID.Endpoint}, status.Span{}, 1)
+	if want := (status.Position{At: d.AcceptedAt, DeliveryID: d.ID}); err != nil || len(rows) > 0 || last == nil || *last != want {
+		t.Errorf("DeliveryRows() = %v, %v, %v; want no row, and %v", rows, last, err, want)
 	}
 }
 

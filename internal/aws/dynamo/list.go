@@ -16,15 +16,18 @@ import (
 
 // DeliveryRows makes one query: of the shard's partition for all states, or of the
 // index by_endpoint for one state.
-func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) (rows []status.Row, more bool, err error) {
+func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) (rows []status.Row, last *status.Position, err error) {
 	index, prefix := "", deliveryPrefix
 	if part.State != 0 {
 		index, prefix = names.IndexByEndpoint, indexPrefix(part.State)
 	}
-	rows, more, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item map[string]types.AttributeValue) (status.Row, error) {
+	rows, last, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item map[string]types.AttributeValue) (status.Row, error) {
 		return s.deliveryRow(item, part.State)
 	})
-	return rows, more, translate(err, "list deliveries of endpoint "+string(part.Endpoint))
+	if last != nil {
+		last.Endpoint = part.Endpoint
+	}
+	return rows, last, translate(err, "list deliveries of endpoint "+string(part.Endpoint))
 }
 
 // deliveryRow decodes a row of the partition, or of the index for a state.
@@ -51,8 +54,8 @@ func (s *Store) deliveryRow(item map[string]types.AttributeValue, state hook.Sta
 // UntargetedRows makes one query of the index by_state.
 func (s *Store) UntargetedRows(
 	ctx context.Context, tenant hook.TenantID, n int, span status.Span, look int,
-) (rows []status.Row, more bool, err error) {
-	rows, more, err = s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look, func(item map[string]types.AttributeValue) (row status.Row, err error) {
+) (rows []status.Row, last *status.Position, err error) {
+	rows, last, err = s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look, func(item map[string]types.AttributeValue) (row status.Row, err error) {
 		var it indexRow
 		if err := decodeItem(item, &it); err != nil {
 			return row, err
@@ -60,17 +63,18 @@ func (s *Store) UntargetedRows(
 		at, event, _, err := parsePosition(it.StateSK)
 		return status.Row{Position: status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event}}}, err
 	})
-	return rows, more, translate(err, "list events without a target of tenant "+string(tenant))
+	return rows, last, translate(err, "list events without a target of tenant "+string(tenant))
 }
 
 // look makes one query for at most limit rows in the span, newest first. Their positions follow the prefix
-// of the sort key. Store.Unreadable learns of the rows that this build cannot read.
+// of the sort key. Store.Unreadable learns of the rows that this build cannot read; last is the position of the last
+// row even so, and nil at the end.
 func (s *Store) look(
 	ctx context.Context, index, partition, prefix string, within status.Span, limit int, row func(item map[string]types.AttributeValue) (status.Row, error),
-) (rows []status.Row, more bool, err error) {
+) (rows []status.Row, last *status.Position, err error) {
 	from, to := spanBounds(within)
 	if from >= to { // DynamoDB rejects a lower bound above the upper bound
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	query := s.query(index, partition, between, prefix+from, prefix+to)
 	query.ScanIndexForward = aws.Bool(false)
@@ -83,7 +87,21 @@ func (s *Store) look(
 		}
 		rows = append(rows, found)
 	}
-	return rows, more, err
+	if err == nil && more && len(items) > 0 {
+		last, err = lastPosition(items, index, prefix)
+	}
+	return rows, last, err
+}
+
+// lastPosition returns the position of the last row of the index; empty: of the table.
+func lastPosition(items []map[string]types.AttributeValue, index, prefix string) (*status.Position, error) {
+	var it indexRow
+	if err := decodeItem(items[len(items)-1], &it); err != nil {
+		return nil, err
+	}
+	sk := map[string]string{"": it.SK, names.IndexByEndpoint: it.EndpointSK, names.IndexByState: it.StateSK}[index]
+	at, event, generation, err := parsePosition(strings.TrimPrefix(sk, prefix))
+	return &status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event, Generation: generation}}, err
 }
 
 // spanBounds returns the bounds of positions in the span. A time alone is before all

@@ -43,8 +43,8 @@ func TestStore_DeliveryRows_OneQuery(t *testing.T) {
 
 			tt.part.Endpoint = endpointID
 			w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
-			if _, more, err := store.DeliveryRows(t.Context(), tt.part, tt.span, 25); err != nil || more {
-				t.Fatalf("DeliveryRows = %t, %v; want the end", more, err)
+			if _, last, err := store.DeliveryRows(t.Context(), tt.part, tt.span, 25); err != nil || last != nil {
+				t.Fatalf("DeliveryRows = %v, %v; want the end", last, err)
 			}
 			shard := map[int]string{0: "#00", 7: "#07"}[tt.part.Shard]
 			want := body{
@@ -70,8 +70,8 @@ func TestStore_DeliveryRows_EmptySpanMakesNoRequest(t *testing.T) {
 
 	w, store := newWire(t)
 	for _, span := range []status.Span{{Since: epoch, Until: epoch}, {Since: epoch, Until: epoch.Add(-1)}, {Since: epoch, Until: epoch.Add(-time.Hour)}} {
-		if rows, more, err := store.DeliveryRows(t.Context(), status.Part{Endpoint: endpointID}, span, 1); err != nil || more || rows != nil {
-			t.Errorf("DeliveryRows(%+v) = %v, %t, %v; want none", span, rows, more, err)
+		if rows, last, err := store.DeliveryRows(t.Context(), status.Part{Endpoint: endpointID}, span, 1); err != nil || last != nil || rows != nil {
+			t.Errorf("DeliveryRows(%+v) = %v, %v, %v; want none", span, rows, last, err)
 		}
 	}
 	if sent := w.sent(); len(sent) != 0 {
@@ -142,8 +142,8 @@ func TestStore_UntargetedRows_OneQuery(t *testing.T) {
 	t.Parallel()
 
 	w, store := newWire(t, answer{body: `{"Items":[],"Count":0}`})
-	if _, more, err := store.UntargetedRows(t.Context(), "acme", 7, status.Span{}, 25); err != nil || more {
-		t.Fatalf("UntargetedRows = %t, %v; want the end", more, err)
+	if _, last, err := store.UntargetedRows(t.Context(), "acme", 7, status.Span{}, 25); err != nil || last != nil {
+		t.Fatalf("UntargetedRows = %v, %v; want the end", last, err)
 	}
 	want := body{
 		"TableName": "table", "IndexName": "by_state", "Limit": 25.0, "ScanIndexForward": false,
