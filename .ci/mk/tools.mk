@@ -28,7 +28,7 @@ run/compile:
 module: need/go ## Rename the Go module (MODULE=github.com/acme/webhooks)
 	@.ci/module "$(MODULE)"
 
-bin/infra: $(shell find infra internal/names -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
+bin/infra: $(shell find infra internal/names internal/config internal/hook internal/rule -name '*.go' -not -name '*_test.go' 2>/dev/null) go.mod go.sum
 	@echo "building the CDK app (the first time takes about a minute)"
 	@CGO_ENABLED=0 go build -trimpath -o $@ ./infra
 
@@ -49,6 +49,7 @@ $(VENV)/installed: localstack/requirements.txt
 $(LOCALSTACK)/installed: PYTHON := $(PYTHON313)
 $(LOCALSTACK)/installed: localstack/python313/requirements.txt
 	@echo "installing LocalStack into $(LOCALSTACK)"
+	@rm -rf $(@D) # perhaps of another Python
 	$(venv)
 
 $(CDK): infra/package.json infra/package-lock.json
