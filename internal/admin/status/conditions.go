@@ -90,12 +90,11 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
-	all := make([]summarized, len(endpoints))
+	all := make([]*summarized, len(endpoints))
 	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) error {
 		found, hours, err := r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
 		if err == nil {
-			all[i] = summarized{summary(&found, hours), found, queuedIn(found.counts, now)}
-			all[i].counts = stats.Counts{} // too large to keep
+			all[i] = &summarized{summary(&found, hours), found, queuedIn(found.counts, now)}
 		}
 		return err
 	})
@@ -107,7 +106,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 		queued += s.queued
 	}
 	h.Waiting.Queued = int(math.Round(queued))
-	slices.SortStableFunc(all, func(a, b summarized) int {
+	slices.SortStableFunc(all, func(a, b *summarized) int {
 		return condition.Compare(a.EndpointSummary.harm(), b.EndpointSummary.harm())
 	})
 	if err := r.addWaiting(ctx, &h, all); err != nil {
@@ -165,10 +164,10 @@ type summarized struct {
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
-func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, all []summarized) error {
+func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, all []*summarized) error {
 	var waiting []*summarized
-	for i := range all {
-		if s := &all[i]; s.record.Waiting || s.Circuit != circuit.Closed || s.Failed > 0 {
+	for _, s := range all {
+		if s.record.Waiting || s.Circuit != circuit.Closed || s.Failed > 0 {
 			waiting = append(waiting, s)
 		}
 	}

@@ -64,4 +64,4 @@ func (s *Store) rows(ctx context.Context, from source, look int) (rows []indexRo
 // firstPage returns the size of the first page of each source of a list with the
 // limit: twice the mean of rows per source, and 16 more, so that one request for
 // each source is usually enough.
-func firstPage(limit, sources int) int { return min(limit, 2*limit/sources+16) }
+func firstPage(limit, sources int) int { return min(limit, 2*limit/max(sources, 1)+16) }
