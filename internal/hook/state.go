@@ -9,7 +9,7 @@ type State uint8
 const (
 	StateQueued    State = iota + 1 // the first task is in a queue; usually there is no record
 	StateRetrying                   // the next attempt is planned: one failed, or the delivery was released
-	StateParked                     // held back by the gate, see the reasons; has no task until its turn, and stays parked until the attempt is recorded
+	StateParked                     // held back by the gate, see the reasons; has no task until its turn; one in a slot stays parked until its attempt is recorded
 	StateDelivered                  // the endpoint answered 2xx
 	StateDead                       // final failure: rejected, exhausted or expired
 	StateDiscarded                  // was dead, and then discarded by a caller or replaced by a settled replay

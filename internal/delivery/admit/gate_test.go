@@ -284,22 +284,26 @@ func TestGate_ProbesOfAnOutageThatGoesOn(t *testing.T) {
 	}
 }
 
-// A request of a coalescing endpoint has the events of many posts, so it sheds nothing, and its parked
-// deliveries are released.
-func TestGate_ACoalescingEndpointDoesNotShed(t *testing.T) {
+// A request of a coalescing endpoint has the events of many posts, and the owner of one with a rate set what it takes.
+// So they shed nothing, and their parked deliveries are released.
+func TestGate_WhoShedsNothing(t *testing.T) {
 	t.Parallel()
 
-	w, e := setup(t), active()
-	e.Coalesce.Window = time.Second
-	for i := range 40 {
-		c := hook.ClassUnavailable
-		if i%4 == 0 {
-			c = hook.ClassDelivered
+	coalescing, paced := active(), active()
+	coalescing.Coalesce.Window = time.Second
+	paced.RatePerSecond = 1000
+	for _, e := range []*hook.Endpoint{coalescing, paced} {
+		w := setup(t)
+		for i := range 40 {
+			c := hook.ClassUnavailable
+			if i%4 == 0 {
+				c = hook.ClassDelivered
+			}
+			w.settle(w.admit(w.query(e, i, 1)), c)
 		}
-		w.settle(w.admit(w.query(e, i, 1)), c)
-	}
-	if got := w.record(); got.State != circuit.Closed || got.Sheds(start) > 0 {
-		t.Errorf("30 of 40 failed: %s, sheds %d %%; want closed, and none", got.State, got.Sheds(start))
+		if got := w.record(); got.State != circuit.Closed || got.Sheds(start) > 0 {
+			t.Errorf("30 of 40 failed: %s, sheds %d %%; want closed, and none", got.State, got.Sheds(start))
+		}
 	}
 }
 
@@ -366,36 +370,6 @@ func TestGate_Sheds(t *testing.T) {
 	}
 	if got := decisions(w.admit(w.query(active(), 100, 200))); strings.Contains(got, "park") {
 		t.Errorf("after the shedding: %s; want all admitted", got)
-	}
-}
-
-// An endpoint with a rate sheds like one without: a share of the first attempts waits until the shedding
-// ends, and the others go on at the rate, also while some wait.
-func TestGate_ShedsBesideARate(t *testing.T) {
-	t.Parallel()
-
-	w, e := setup(t), active()
-	e.RatePerSecond = 1000
-	for i := range 16 {
-		c := hook.ClassUnavailable
-		if i%4 == 0 {
-			c = hook.ClassDelivered
-		}
-		w.settle(w.admit(w.query(e, i, 1)), c)
-	}
-	for range 2 {
-		record := w.record()
-		q := w.query(e, 100, 100)
-		a := w.admit(q)
-		for i, v := range a.Verdicts {
-			want := admission.Verdict{Decision: admission.Admit}
-			if !record.Admits(string(q.Due[i].Delivery.Event), start) {
-				want = admission.Verdict{Decision: admission.Park, Reason: hook.ReasonFailureRate}
-			}
-			if v != want {
-				t.Errorf("delivery %d while %t that some wait: %+v; want %+v", i, record.Waiting, v, want)
-			}
-		}
 	}
 }
 

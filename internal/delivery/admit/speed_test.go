@@ -129,7 +129,6 @@ func TestRecord_Slots(t *testing.T) {
 		{name: "a recovering endpoint with a rate", record: recovering, rate: 50, slots: 100, width: 100, open: 1},
 		{name: "a new endpoint with a rate", record: admission.NewRecord(tenant, endpoint), rate: 1, slots: 100, width: 100, open: 5},
 		{name: "an endpoint that sheds", record: shedding},
-		{name: "an endpoint with a rate that sheds", record: shedding, rate: 50},
 		{name: "a fast endpoint that shed, silent for longer", record: shed, later: 8*24*time.Hour + 1, slots: 100, width: 100, open: 5},
 		{name: "an endpoint with a limit that sheds", record: shedding, maxInFlight: 10, slots: 10, width: 10, open: 6},
 		{name: "an endpoint with a limit of 1 that sheds", record: shedding, maxInFlight: 1, slots: 1, width: 1, open: 1},

@@ -39,8 +39,8 @@ func (a *asking) openAndThrottled(Due) (Verdict, bool) {
 	return park(hook.ReasonCircuit), a.notClosed() && a.now.Before(a.before.ThrottledUntil)
 }
 
-// probes admits one probe. Its lease stands in the circuit, and it takes no in-flight slot: no other
-// attempt starts meanwhile.
+// probes admits one probe. Its lease stands in the circuit, and it takes no in-flight slot: meanwhile only a test
+// event starts.
 //
 // While deliveries are parked, the breaker chooses the probe, because a new delivery, or a
 // retry that happens to be due, may be of an event type that always fails. Without parked
@@ -79,7 +79,7 @@ func (a *asking) throttled(Due) (Verdict, bool) {
 }
 
 // shed parks first attempts that the circuit does not admit. They wait until it sheds no more. An
-// endpoint with slots has fewer of them instead.
+// endpoint with slots has fewer of them instead, and one with a rate sheds nothing: see Record.After.
 func (a *asking) shed(due Due) (Verdict, bool) {
 	return park(hook.ReasonFailureRate), due.Attempt == 1 && !due.Slot && a.most == 0 &&
 		!a.before.Admits(string(due.Delivery.Event), a.now)
@@ -102,14 +102,14 @@ func (a *asking) elsewhere(due Due) (Verdict, bool) {
 
 // farAboveRate parks the delivery until the next rate slot, because the attempts of a fast endpoint
 // hand no slots over that release it. A delivery with a claim does not keep its in-flight slot while
-// it waits: it is parked, too. While the circuit sheds, what is parked has no turn, so nobody waits behind it.
+// it waits: it is parked, too.
 func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {
 		return Verdict{}, false
 	}
 	_, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
-	wait, othersWait := slot.Sub(a.now), a.before.Backlog() && a.before.Width(a.endpoint, a.now) > 0
-	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, othersWait && !due.Slot || due.Slot && wait > 0 || wait > MaxRateWait
+	wait := slot.Sub(a.now)
+	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, a.before.Backlog() && !due.Slot || due.Slot && wait > 0 || wait > MaxRateWait
 }
 
 // aboveRate takes a rate slot for the task. One that is later waits for it on the queue: parking

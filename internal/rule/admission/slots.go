@@ -46,14 +46,13 @@ func (r *Record) MostSlots(e *hook.Endpoint, now time.Time) int {
 }
 
 // Width returns the highest number of slots through which parked deliveries are sent; 0: they
-// are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each, or wait while the
-// circuit of a fast endpoint sheds.
+// are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each.
 func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	if e.Coalesce.On() {
 		return 0
 	}
 	slots := r.MostSlots(e, now)
-	if slots == 0 && e.RatePerSecond > 0 && r.Sheds(now) == 0 {
+	if slots == 0 && e.RatePerSecond > 0 {
 		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
 	}
 	return slots
