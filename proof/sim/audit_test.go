@@ -68,7 +68,7 @@ func (w *simulation) auditDeliveries() string {
 	return ""
 }
 
-// auditUntold: the owners of all endpoints know the state of their circuits.
+// auditUntold: the owners of all endpoints were told of each opening and closing.
 func (w *simulation) auditUntold() string {
 	for _, e := range w.endpoints {
 		if s := w.statuses[e.id]; s.deleted.IsZero() && !w.lapses(e.id) && len(w.untold[e.id]) > 0 {

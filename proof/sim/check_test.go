@@ -310,11 +310,9 @@ func (w *simulation) sawCircuit(p *process, r admission.Record) {
 	w.circuits[r.Endpoint] = c
 }
 
-// transits notes which notification the change of the circuit needs. After a change by hand, the
-// owner knows the state.
+// transits notes which notification the change of the circuit needs: none after a change by hand.
 func (w *simulation) transits(p *process, r admission.Record) {
 	if p.batch == nil {
-		delete(w.untold, r.Endpoint)
 		return
 	}
 	kind := hook.NotificationOpened

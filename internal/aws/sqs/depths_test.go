@@ -3,8 +3,8 @@ package sqs_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 

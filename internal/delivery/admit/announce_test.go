@@ -60,8 +60,9 @@ func TestGate_RefusedChecksLoseNoTransition(t *testing.T) {
 			Figures: map[string]float64{"open_s": 10},
 		},
 	}
-	got := r.Announcements()
-	for i := range got {
+	var got []hook.Notification
+	for i, transition := range r.Untold.All() {
+		got = append(got, r.Announcement(transition))
 		if got[i].Reason == "" || got[i].Tenant != tenant || got[i].Endpoint != endpoint {
 			t.Errorf("%+v; want a reason, and the endpoint", got[i])
 		}

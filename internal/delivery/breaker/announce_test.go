@@ -11,6 +11,7 @@ import (
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
+	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
 	"surehook.example/surehook/proof/world"
 )
@@ -257,5 +258,93 @@ func TestTick_ProbesWhileNobodyCanBeTold(t *testing.T) {
 	w.Clock.Pass(admission.AttendAfter)
 	if err := w.Breaker().Tick(w.Context()); err != nil || len(w.Notifications.Sent()) != 1 {
 		t.Errorf("Tick() = %v, %d notifications; want one", err, len(w.Notifications.Sent()))
+	}
+}
+
+// A change by hand hides no opening of which nobody was told yet.
+func TestTick_AnnouncesWhatAPersonOvertook(t *testing.T) {
+	t.Parallel()
+
+	for name, change := range map[string]func(r admission.Record, now time.Time) admission.Record{
+		"closed":  func(r admission.Record, now time.Time) admission.Record { return r.Reset(now) },
+		"changed": func(r admission.Record, now time.Time) admission.Record { return r.Mended(true, now) },
+		"opened": func(r admission.Record, now time.Time) admission.Record {
+			return r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			e := w.Endpoint(nil)
+			w.fail5(e, true)
+			w.Clock.Pass(time.Second)
+			if err := w.Store.SaveCircuit(t.Context(), change(w.Circuit(e), w.Clock.Now())); err != nil {
+				t.Fatal(err)
+			}
+			w.Clock.Pass(admission.AttendAfter)
+			err := w.Breaker().Tick(w.Context())
+			if sent := w.Notifications.Sent(); err != nil || len(sent) != 1 || sent[0].Type != hook.NotificationOpened {
+				t.Errorf("Tick() = %v, notifications %v; want the opening", err, sent)
+			}
+		})
+	}
+}
+
+// While one of two notifications fails, the other is not sent again, and no message waits for a time that the tick
+// checks anyway.
+func TestTick_TellsEachOnce(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(nil)
+	w.fail5(e, true)
+	w.Clock.Pass(30 * time.Second)
+	w.settle(e, hook.ClassDelivered, true)
+	w.Clock.Pass(admission.AttendAfter)
+	fails, calls := true, 0
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "notify" {
+			if calls++; fails && calls > 1 {
+				return errLost
+			}
+		}
+		return nil
+	}
+	for range 3 {
+		_ = w.Breaker().Tick(w.Context())
+		w.Clock.Pass(admission.AttendAfter)
+	}
+	if sent := w.Notifications.Sent(); len(sent) != 1 || sent[0].Type != hook.NotificationOpened {
+		t.Errorf("notifications %v; want the opening, once", sent)
+	}
+	fails = false
+	_ = w.Breaker().Tick(w.Context())
+	if sent := w.Notifications.Sent(); len(sent) != 2 || sent[1].Type != hook.NotificationClosed {
+		t.Errorf("notifications %v; want the closing, too", sent)
+	}
+}
+
+// While nobody can be told, the ticks add no messages for a later time.
+func TestTick_AddsNoMessageWhileNobodyCanBeTold(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Hour })
+	w.park(e, ages(1)...)
+	w.fail5(e, true)
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "notify" {
+			return errLost
+		}
+		return nil
+	}
+	before := len(w.Checks)
+	for range 3 {
+		w.Clock.Pass(admission.AttendAfter)
+		_ = w.Breaker().Tick(w.Context())
+	}
+	if got := w.Checks[before:]; len(got) > 0 {
+		t.Errorf("checks %v; want none: the tick comes first", got)
 	}
 }

@@ -180,9 +180,11 @@ func (r *reconciliation) checkAt(decision string, next admission.Record, at time
 
 // checkAgain enqueues the same check again. After a fault of a delivery it does nothing, because
 // the message of the failed check comes again, and each repeat would add another message. If that
-// message is lost, the tick checks the endpoint within AttendAfter.
+// message is lost, the tick checks the endpoint within AttendAfter. It does so, too, while nobody could be told of
+// a transition; a message for later would be one more each minute.
 func (r *reconciliation) checkAgain(ctx context.Context, wave int, delay time.Duration) error {
-	if len(r.faults) > 0 {
+	untold := r.step.next.Untold != (admission.Untold{})
+	if len(r.faults) > 0 || untold && delay > admission.AttendAfter {
 		return nil
 	}
 	return r.enqueueCheck(ctx, wave, delay)

@@ -3,7 +3,7 @@
 //
 //	file     what it brings back                     its promise
 //	check    endpoints with parked deliveries        each gets the first step that applies
-//	tell     nothing: it tells of a transition       the owner learns of each opening and closing
+//	tell     nothing: it tells of a transition       the owner learns of the last two openings and closings
 //	tick     checks whose message was lost           each is made within a minute of its time
 //	probe    an endpoint whose circuit is open       one parked delivery per cooldown asks for it
 //	release  parked deliveries of a working one      each gets a task, a wave or a slot at a time

@@ -15,24 +15,25 @@ import (
 // keep the endpoint from its probes and releases. Nobody is told of a deleted endpoint.
 func (b *Breaker) tell(ctx context.Context, check hook.CircuitCheck) (admission.Record, error) {
 	record, err := b.Store.Circuit(ctx, check.Tenant, check.Endpoint)
-	if err != nil || record.Untold == (admission.Untold{}) {
+	if err != nil || record.Untold == (admission.Untold{}) || !b.hasTime(ctx, reserve) {
 		return record, err
 	}
 	_, err = b.Store.Endpoint(ctx, record.Tenant, record.Endpoint)
-	switch {
-	case hook.CodeOf(err) == hook.CodeNotFound:
-	case err != nil:
+	deleted := hook.CodeOf(err) == hook.CodeNotFound
+	if err != nil && !deleted {
 		return record, err
-	default:
-		for _, n := range record.Announcements() {
-			if !b.completion().Notify(ctx, n) {
-				return record, nil
-			}
-		}
 	}
-	_, told, err := b.circuits().UpdateFrom(ctx, record, check, func(stored admission.Record) (admission.Record, bool, error) {
-		next := stored.Told(record)
+	var told []admission.Transition
+	for _, t := range record.Untold.All() {
+		if !deleted && !b.completion().Notify(ctx, record.Announcement(t)) {
+			break
+		}
+		told = append(told, t)
+	}
+	_, record, err = b.circuits().UpdateFrom(ctx, record, check, func(stored admission.Record) (admission.Record, bool, error) {
+		next := stored
+		next.Untold = stored.Untold.Without(told)
 		return next, next != stored, nil
 	})
-	return told, err
+	return record, err
 }

@@ -30,10 +30,10 @@ type Record struct {
 	SeenAt         time.Time       `stored:"seen_at"`         // about when the last attempt was made, up to SeenEvery earlier; only of fast endpoints
 	ProbeType      string          `stored:"probe_type"`      // the event type of the last probe sent by the breaker in this outage
 	ProbedFrom     time.Time       `stored:"probed_from"`     // the creation of the delivery of the last probe sent by the breaker; zero: none in this outage
-	ProbeSentAt    time.Time       `stored:"probe_sent_at"`   // when the breaker sent the task of a probe that has not begun; zero: none is on its way
+	ProbeSentAt    time.Time       `stored:"probe_sent_at"`   // when the breaker sent the task of the next probe; zero: it did not, or the task has come, or another may go at once
 	LookFrom       time.Time       `stored:"look_from"`       // when the breaker last forgot the endpoint; zero: no look is planned
 	LookAt         time.Time       `stored:"look_at"`         // when the breaker next looks in the index for parked deliveries that it missed; zero: never
-	Untold         Untold          `stored:",inline"`         // the last openings and closings, if the owner does not know of them; the next check tells
+	Untold         Untold          `stored:",inline"`         // the last two openings and closings of which nobody was told yet; the next check tells
 	AttendAt       time.Time       `stored:"attend_at"`       // from when the breaker's tick checks the endpoint if no message did; zero: never
 }
 
@@ -94,12 +94,13 @@ func (r Record) Suspect(now time.Time) Record {
 }
 
 // Release returns the record with the first wave of a release due, if deliveries wait and the
-// circuit is closed. Who has slots by then is sent no wave: see Width. After an outage that is every
+// circuit is closed. If it is open, a probe that was sent and has not come delays no other one. Who has slots by then is sent no wave: see Width. After an outage that is every
 // endpoint, unless it coalesces.
 func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1
 	}
+	r.ProbeSentAt = time.Time{}
 	return r.planCheck(now)
 }
 
@@ -109,7 +110,7 @@ func (r Record) Reset(now time.Time) Record {
 	if r.State != circuit.Closed {
 		r = r.unproven(now)
 	}
-	r.Circuit, r.Untold, r.ThrottledUntil = r.Circuit.Reset(now), Untold{}, time.Time{}
+	r.Circuit, r.ThrottledUntil = r.Circuit.Reset(now), time.Time{}
 	return r.Release(now)
 }
 
@@ -131,18 +132,14 @@ func (r Record) HeldAtMost(wait time.Duration, now time.Time) Record {
 // URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
 // if the circuit is open. moved says that the requests go to another server now.
 func (r Record) Mended(moved bool, now time.Time) Record {
-	before := r.Generation
-	r.ThrottledUntil = time.Time{}
-	if r.Circuit = r.Circuit.Mended(moved, now); r.Generation != before {
-		r.Untold = Untold{}
-	}
+	r.Circuit, r.ThrottledUntil = r.Circuit.Mended(moved, now), time.Time{}
 	return r.Suspect(now).Release(now)
 }
 
 // Trip returns the record with an open circuit.
 func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	before := r
-	r.Circuit, r.Untold = r.Circuit.Trip(s, now), Untold{}
+	r.Circuit = r.Circuit.Trip(s, now)
 	return r.opened(before, now)
 }
 

@@ -21,3 +21,18 @@ func TestRecord_Trip_ForgetsTheLastProbe(t *testing.T) {
 		t.Errorf("Trip() keeps the probe of %q from %s, sent at %s", r.ProbeType, r.ProbedFrom, r.ProbeSentAt)
 	}
 }
+
+// What the owner did may end the trouble: a probe that was sent before, and perhaps never comes, delays no other.
+func TestRecord_Mended_SendsAProbeAtOnce(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, time.May, 4, 12, 0, 0, 0, time.UTC)
+	r := admission.NewRecord("acme", "ep_1").Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now)
+	r.ProbeSentAt = now.Add(time.Minute)
+	now = now.Add(time.Minute + 20*time.Second)
+	for name, got := range map[string]admission.Record{"Mended()": r.Mended(false, now), "Release()": r.Suspect(now).Release(now)} {
+		if !got.ProbeSentAt.IsZero() || !got.ProbeDue(now) || got.AttendAt.After(now) {
+			t.Errorf("%s = %+v; want a probe at once", name, got)
+		}
+	}
+}

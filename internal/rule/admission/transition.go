@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -24,8 +25,8 @@ func (r *Record) CheckAfter(before Record, now time.Time) (delay time.Duration, 
 	return 0, false
 }
 
-// Untold are the last transitions of a circuit that the owner does not know of: one, or two if the
-// second came before the check that tells of the first.
+// Untold are the last transitions of a circuit of which nobody was told: one, or two if the second came before
+// the check that tells of the first. If a third comes before it, the first stays untold.
 type Untold struct {
 	Earlier Transition `stored:"untold_earlier"`
 	Last    Transition `stored:"untold"`
@@ -52,36 +53,36 @@ func (r *Record) transition(window circuit.Counts, now time.Time) Transition {
 	}
 }
 
-// Announcements returns the notifications of what the owner does not know yet.
-func (r *Record) Announcements() []hook.Notification {
-	var list []hook.Notification
-	for _, t := range []Transition{r.Untold.Earlier, r.Untold.Last} {
-		if t == (Transition{}) {
-			continue
-		}
-		n := hook.Notification{Tenant: r.Tenant, Endpoint: r.Endpoint, At: t.At}
-		if t.State == circuit.Closed {
-			n.Type, n.Reason = hook.NotificationClosed, "A probe succeeded. Parked deliveries are released."
-			n.Figures = map[string]float64{"open_s": t.At.Sub(t.OpenedAt).Seconds()}
-		} else {
-			n.Type, n.Reason = hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds."
-			n.Figures = map[string]float64{
-				"failures": float64(t.Failures), "failed_10m": float64(t.Failed), "attempts_10m": float64(t.Attempts), "cooldown_s": t.Cooldown.Seconds(),
-			}
-		}
-		n.Key = fmt.Sprintf("%s/%s/%d", n.Type, r.Endpoint, t.Generation)
-		list = append(list, n)
-	}
-	return list
+// All returns the transitions, in their order.
+func (u Untold) All() []Transition {
+	return slices.DeleteFunc([]Transition{u.Earlier, u.Last}, func(t Transition) bool { return t == Transition{} })
 }
 
-// Told returns the record whose owner was told of what the record as read says.
-func (r Record) Told(read Record) Record {
-	if r.Untold.Earlier == read.Untold.Last {
-		r.Untold.Earlier = Transition{}
+// Without returns the transitions without those that somebody was told of.
+func (u Untold) Without(told []Transition) Untold {
+	for _, t := range told {
+		if u.Earlier == t {
+			u.Earlier = Transition{}
+		}
+		if u.Last == t {
+			u.Last = Transition{}
+		}
 	}
-	if r.Untold == read.Untold {
-		r.Untold = Untold{}
+	return u
+}
+
+// Announcement returns the notification of the transition.
+func (r *Record) Announcement(t Transition) hook.Notification {
+	n := hook.Notification{Tenant: r.Tenant, Endpoint: r.Endpoint, At: t.At}
+	if t.State == circuit.Closed {
+		n.Type, n.Reason = hook.NotificationClosed, "A probe succeeded. Parked deliveries are released."
+		n.Figures = map[string]float64{"open_s": t.At.Sub(t.OpenedAt).Seconds()}
+	} else {
+		n.Type, n.Reason = hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds."
+		n.Figures = map[string]float64{
+			"failures": float64(t.Failures), "failed_10m": float64(t.Failed), "attempts_10m": float64(t.Attempts), "cooldown_s": t.Cooldown.Seconds(),
+		}
 	}
-	return r
+	n.Key = fmt.Sprintf("%s/%s/%d", n.Type, r.Endpoint, t.Generation)
+	return n
 }
