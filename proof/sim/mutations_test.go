@@ -269,7 +269,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a notification that fails is lost", file: "internal/delivery/breaker/tell.go", by: []check{checkUntold},
-			old: "return record, nil\n", bug: "continue\n",
+			old: "\t\t\tbreak\n", bug: "\t\t\tw := 0\n\t\t\t_ = w\n",
 		},
 		{
 			name: "a notification whose check is lost is lost", file: "internal/rule/admission/record.go", test: "internal/delivery/breaker TestTick_AnnouncesWhateverFails",
