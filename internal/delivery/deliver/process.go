@@ -58,8 +58,17 @@ func (d *Deliverer) processUngated(ctx context.Context, jobs []*job) {
 		return nil // each job holds its own error
 	})
 	for _, j := range jobs {
-		d.logDone(ctx, j.Task.Delivery.Endpoint, d.Gate.Return(ctx, j.Endpoint, j.message.Queue, j.ended()))
+		d.giveBack(ctx, j.Task.Delivery.Endpoint, func() error { return d.Gate.Return(ctx, j.Endpoint, j.message.Queue, j.ended()) })
 	}
+}
+
+// giveBack calls the gate, which takes back what tasks held. A failure loses no delivery (see admit.Gate.Done), and
+// must not bring the tasks back, so it is only logged, a panic too.
+func (d *Deliverer) giveBack(ctx context.Context, endpoint hook.EndpointID, call func() error) {
+	d.logDone(ctx, endpoint, func() (err error) {
+		defer parallel.Recover(&err)
+		return call()
+	}())
 }
 
 // group has jobs that ask the gate together, with its answer.
@@ -129,7 +138,7 @@ func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 		}
 		return nil // each job holds its own error
 	})
-	d.logDone(ctx, g.jobs[0].Task.Delivery.Endpoint, d.Gate.Done(ctx, g.permits, done.tasks))
+	d.giveBack(ctx, g.jobs[0].Task.Delivery.Endpoint, func() error { return d.Gate.Done(ctx, g.permits, done.tasks) })
 }
 
 // take takes the step of one job that makes no attempt.
