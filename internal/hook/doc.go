@@ -122,7 +122,7 @@
 //   - Settled: delivered, dead, discarded or cancelled. Surehook makes no more attempts.
 //   - Cancel: end a delivery that is not settled. An attempt in flight may still reach the endpoint.
 //   - Discard: end a dead delivery, so that it is no longer an open dead letter.
-//   - Completion: the work that follows from the end of a delivery: letter, job, the replayed delivery, notification.
+//   - Completion: the work that follows from the end of a delivery: see the table in package settle.
 //   - Retire: turn a dead delivery into a discarded one when its replay has settled.
 //   - Replay: the next generation of a delivery.
 //   - Replay request: who asked for a replay, and how. The first task of the new generation carries it.

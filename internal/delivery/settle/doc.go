@@ -22,13 +22,15 @@
 //	who ends it                                  the write   after a crash between write and steps
 //	a task: delivered, dead, expired, cancelled  first       the task comes again, and finds its nonce
 //	a task, over the record of another task      before      the record is as before: see
-//	                                             moving on   settlement.FollowFirst
+//	                                             moving on   settlement.FollowFirst; after the write, the
+//	                                                         sweep moves the sequence on
 //	a check of the breaker: expired, cancelled   before      the delivery is still parked, and ends again;
 //	                                             moving on   the sweep moves its sequence on
 //	a person or a job: discarded, cancelled      first       the request or the message is repeated, and
 //	                                                         finds its end in the record
 //	an erasure: cancelled                        first       the same
 //	its own replay: cancelled                    first       the end of the replay counts it
+//	a run over the dead letters: dead            is there    the next run comes to the letter again
 //
 // # Ports
 //
