@@ -56,6 +56,14 @@ func (w *bundle) fail5(e hook.Endpoint, lost bool) {
 	w.settle(e, hook.ClassDNS, lost)
 }
 
+// told returns the types of the notifications.
+func (w *bundle) told() (types []string) {
+	for _, n := range w.Notifications.Sent() {
+		types = append(types, n.Type)
+	}
+	return types
+}
+
 // The owner is told that a circuit opened, and that it closed, even if the gate never learns that its
 // write took effect and asks for no check, or the check fails or dies. What was sent comes again under its key.
 func TestTick_AnnouncesWhateverFails(t *testing.T) {
@@ -143,11 +151,7 @@ func TestTick_AnnouncesTheTransitionBefore(t *testing.T) {
 	if err := w.Breaker().Tick(w.Context()); err != nil {
 		t.Errorf("Tick() = %v", err)
 	}
-	var got []string
-	for _, n := range w.Notifications.Sent() {
-		got = append(got, n.Type)
-	}
-	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, got); diff != "" {
+	if diff := cmp.Diff([]string{hook.NotificationOpened, hook.NotificationClosed}, w.told()); diff != "" {
 		t.Errorf("notifications differ (-want +got):\n%s", diff)
 	}
 }
@@ -169,11 +173,7 @@ func TestReconcile_LeavesALaterTransition(t *testing.T) {
 		if err := w.Breaker().Reconcile(w.Context(), hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID}); err != nil {
 			t.Fatal(err)
 		}
-		var got []string
-		for _, n := range w.Notifications.Sent() {
-			got = append(got, n.Type)
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, w.told()); diff != "" {
 			t.Errorf("notifications differ (-want +got):\n%s", diff)
 		}
 	}

@@ -433,14 +433,7 @@ func TestProcessBatch_BadRecordDoesNotFailItsNeighbours(t *testing.T) {
 	}
 	w.Post(panics)
 
-	var messages []deliver.Message
-	for _, m := range w.Queue.Receive(hook.QueueLive, 10) {
-		body, err := m.Task.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		messages = append(messages, deliver.Message{ID: m.ID, Body: body})
-	}
+	messages := batchOf(w.Queue.Receive(hook.QueueLive, 10)...)
 	foreign, err := hook.NewTask("other", good, 1).Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -497,14 +490,7 @@ func TestProcessBatch_APanicOfTheGate(t *testing.T) {
 	w.Post(ask)
 	settled := w.Post(done)[0]
 	good := w.Post(w.Endpoint(nil))[0]
-	var messages []deliver.Message
-	for _, m := range w.Queue.Receive(hook.QueueLive, 10) {
-		body, err := m.Task.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		messages = append(messages, deliver.Message{ID: m.ID, Body: body})
-	}
+	messages := batchOf(w.Queue.Receive(hook.QueueLive, 10)...)
 	process := w.Deliverer()
 	process.Gate = &panickingGate{process.Gate, ask.ID, done.ID}
 	if diff := cmp.Diff([]string{messages[0].ID}, process.ProcessBatch(w.Context(), messages)); diff != "" {
