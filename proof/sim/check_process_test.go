@@ -107,6 +107,9 @@ func (w *simulation) checkSlots(p *process) {
 		if !made || p.of != hook.QueueSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
 			continue // a copy of the task may have taken the share again
 		}
+		if w.ordered && len(p.unknown) > 0 {
+			continue // perhaps the next head of its sequence: then the message comes again, and keeps the share
+		}
 		shares, err := w.store.Shares(w.ctx, m.Task.Tenant)
 		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Task.Nonce}.ShareKey()
 		if share, ok := shares.Leases[holder]; err != nil || ok && w.now.Before(share.Until) {
