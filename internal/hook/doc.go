@@ -87,8 +87,8 @@
 //
 //   - Circuit: the circuit breaker of one endpoint: closed, open or half-open.
 //   - Probe: the single attempt of a half-open circuit.
-//   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. A coalescing endpoint
-//     sheds nothing.
+//   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. An endpoint that
+//     coalesces or has a rate sheds nothing.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
 //   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. The failures of the batch that stored
 //     the first one count each. After that, a failure counts only if its attempt was admitted later, so concurrent

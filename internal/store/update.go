@@ -28,7 +28,7 @@ type Table[K, T any] struct {
 // conflict: an error of Read or decide is final, whatever its code, and after Tries conflicts the
 // error is CodeUnavailable.
 //
-// decide may be called several times, and must depend on its argument alone. If the answer to a write
+// decide may be called several times, and must be repeatable with another record. If the answer to a write
 // is lost, decide finds the record as written: a nonce in it tells.
 //
 // before is the record that decide got last, and after the record as stored.

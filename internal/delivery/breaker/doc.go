@@ -9,7 +9,8 @@
 //	release  parked deliveries of a working one      each gets a task, a wave or a slot at a time
 //	end      parked deliveries that cannot be sent   each ends, and its owner and job learn of it;
 //	         any more                                an endpoint is forgotten only without any
-//	sweep    tasks that were lost                   an overdue delivery has a task within an hour
+//	sweep    tasks that were lost                   an overdue delivery has a task within an hour, or
+//	                                                 some each, while the queues are late
 //	record   queued deliveries, for the sweep        each has a record soon after its event, or waits in a
 //	                                                 sequence, after which the sweep looks
 //	letters  the dead-letter queue                   it has no letter but that of an open dead letter
@@ -41,8 +42,9 @@
 //	parked delivery older than max_age   delivery becomes dead (expired) in every state
 //	endpoint deleted                     cancel the parked deliveries
 //	more than one check can end          check again at once
-//	open, cooldown or throttle not over  check again afterwards
-//	half-open, throttle not over         check again afterwards
+//	active, open, cooldown or throttle   check again afterwards
+//	not over; or half-open, throttle
+//	not over
 //	nothing parked                       check again in 2 minutes, then forget the endpoint
 //	paused or disabled                   check again before the oldest expires, in an hour at most
 //	closed, released in slots            send a delivery through each free slot, after a throttle:

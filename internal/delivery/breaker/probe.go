@@ -47,7 +47,7 @@ func (r *reconciliation) sendProbe(ctx context.Context, next admission.Record) (
 }
 
 // probes returns the parked deliveries among which a probe is chosen. These are the oldest, if
-// there are no more than probeChoice or no probe was sent yet. Otherwise they are deliveries
+// there are fewer than probeChoice or no probe was sent yet. Otherwise they are deliveries
 // from halfway between the last probe's delivery and now: each failed probe leads to younger
 // deliveries, until there are none, and then to the oldest again. So a burst of deliveries that
 // always fail does not hide the ones behind it.

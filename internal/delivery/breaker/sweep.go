@@ -76,7 +76,7 @@ func (b *Breaker) Look(ctx context.Context) error {
 // sweeps one marks the delivery. After a crash, or if the queue refuses the task, the delivery
 // is overdue again after hook.SweepPause, so none is lost. In the reverse order, a write that
 // keeps failing would send a task with each sweep. If the old task was not lost after all,
-// one of the two finds the attempt recorded.
+// one of the two finds the attempt recorded, unless both come at the same time.
 //
 // An ordered delivery whose turn has not come gets no task. The gate delays a task by at most
 // admission.MaxRateWait, so no task of an overdue delivery is waiting for a rate slot, but for one of a

@@ -11,6 +11,7 @@
 //	                  +-- not its turn ---------------------> its sequence goes on, if nobody else sees to it
 //	                  +-- turn passed ----------------------> another place in its sequence
 //	                  +-- older than max_age ---> dead (a) -----------------> (b)
+//	                  +-- erased ---------------> cancelled (a) ------------> (b)
 //	                  +-- due --> gate --+-- cancel --> cancelled (a) ------> (b)
 //	                                     +-- park ----> parked (a)
 //	                                     +-- move ----> same task, in another queue

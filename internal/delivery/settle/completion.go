@@ -53,7 +53,7 @@ func (c Completion) End(ctx context.Context, d hook.Delivery) error {
 // The notification comes last, so that a topic that does not respond cannot use up the time of
 // the settlement. If the notification fails, this is only logged. After a crash before the
 // notification Complete is repeated, so the owner is notified at least once if the notifier
-// works.
+// works, unless somebody discards the delivery in between.
 func (c Completion) Complete(ctx context.Context, d hook.Delivery) error {
 	if d.State == hook.StateDead {
 		if d.Reason == hook.ReasonGone && !d.ID.Event.IsTest() {

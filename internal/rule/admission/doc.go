@@ -37,5 +37,6 @@
 // A task in the queue slot also holds a share of its tenant, from before it is sent there until
 // its attempt is settled. Shares are the tenant's share of that queue. The tenant's other tasks
 // go to the queue overflow. So each tenant has only a few tasks in the queue slot, and the
-// tasks of other tenants soon find a free function there.
+// tasks of other tenants soon find a free function there. In the queue overflow there are no shares: the slots of
+// each endpoint bound its tasks, and the queue is fair between tenants ([hook.Task.Group]).
 package admission

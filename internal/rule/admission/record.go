@@ -93,9 +93,10 @@ func (r Record) Suspect(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Release returns the record with the first wave of a release due, if deliveries wait and the
-// circuit is closed. If it is open, a probe that was sent and has not come delays no other one. Who has slots by then is sent no wave: see Width. After an outage that is every
-// endpoint, unless it coalesces.
+// Release returns the record for deliveries that may start now, with a check planned. Of a closed circuit the
+// breaker's check fills the slots ([Record.Width]), as of every endpoint after an outage, or sends the first wave
+// if the endpoint has none, because it coalesces. Of an open one it sends a probe, even if another was sent and
+// has not come.
 func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1

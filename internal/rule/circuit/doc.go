@@ -31,7 +31,7 @@
 //	open       probe                     from ProbeAt on                 half-open, lease
 //	half-open  probe                     lease held                      half-open
 //	half-open  probe                     lease expired                   half-open, lease of the new holder
-//	half-open  the holder's failure                                      open, cooldown x 1.5 (at most the cap)
+//	half-open  the holder's failure                                      open, longer cooldown (at most the cap)
 //	half-open  the holder, no request    lease not shared                open, the next probe is due at once
 //	half-open  the holder's failure      mended since the lease began    open, the next probe is due at once
 //	half-open  the failure of a copy     lease renewed by a copy         open as above, no probe before the end of the lease
@@ -49,7 +49,7 @@
 // # Cooldown
 //
 // Most outages last seconds, so the first cooldown is short. Each further one is half as long
-// again, so that an outage costs few requests: with 10 s at first, 12 in the first hour, and
+// again, or half of the outage so far, so that an outage costs few requests: with 10 s at first, 12 in the first hour, and
 // then at most one an hour. If the endpoint fails again before its first success after the
 // probe, the outage goes on, and the cooldown grows from where it was.
 //
@@ -61,7 +61,11 @@
 // while many others succeed. So with 5 configured failures, an outage of a healthy endpoint with n
 // attempts in flight is found after at most n + 4 failures. For an endpoint that a review found
 // fragile, at most 3 are required; its speed class makes no difference. An endpoint without any
-// success within ten minutes also opens by the number of its attempts (Settings.Minimum).
+// success within ten minutes also opens by the number of its attempts (Settings.Minimum), but not in the ten minutes
+// after an outage.
+//
+// A success of an attempt that was admitted before the first failure was written ends no row: it changes nothing in
+// the record as it was read, and so costs no write.
 //
 // An endpoint that fails now and then has rows of failures by chance. If p is its failure rate,
 // a row of n has the probability p^n. A row opens the circuit when this is no more than the

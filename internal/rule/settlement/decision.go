@@ -54,7 +54,9 @@ const (
 	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
 	// its next task exists, or it has a dead letter. Repeating (b) is harmless: the breaker
 	// removes needless dead letters, and the replay job counts the delivery once, as delivered
-	// rather than dead. Only the owner may have been told of a death that an attempt undoes.
+	// rather than dead. Only the owner may have been told of a death that an attempt undoes. If
+	// the message of this task does come back, it is dropped, and the record's own task or the
+	// breaker's asks the endpoint again.
 	FollowFirst
 	// FollowOnly follows up (b): the record already has this decision.
 	FollowOnly
