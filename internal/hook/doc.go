@@ -110,7 +110,7 @@
 //
 // Protection of the others:
 //
-//   - Speed class: fast, slow or unproven. Only attempts at fast and at coalescing endpoints share invocations.
+//   - Speed class: fast, slow or unproven. Only attempts at fast and at coalescing endpoints, and test events, share invocations.
 //   - Late attempt: an attempt of a second or more.
 //   - Score: counts an answer in time as +1 and a late one as -19. At 20 the endpoint has proved its speed.
 //   - Credit: answers in time that one process saw from an endpoint within the last seconds. Every 20 of them forgive one

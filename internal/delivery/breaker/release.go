@@ -11,7 +11,7 @@ import (
 
 const (
 	maxWave      = 500         // deliveries per wave
-	waveInterval = time.Second // between two waves: time for the circuit to open again
+	waveInterval = time.Second // between two waves: time for the circuit to open again, unless the tasks wait for a window
 )
 
 // waveSize returns the number of deliveries in wave n, from 1: 2^(n-1), at most

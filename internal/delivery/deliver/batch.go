@@ -92,7 +92,8 @@ func uniqueJobs(jobs []*job) []*job {
 }
 
 // processJobs loads the records of the jobs and processes them: all at once, or, of the queue
-// coalesce, in parts if the events are large. Ten tasks are one part: see loadPart.
+// coalesce, in parts one after the other if the events are large: a part begins after the slowest attempt of the one
+// before. Ten tasks are one part: see loadPart.
 func (d *Deliverer) processJobs(ctx context.Context, jobs []*job) {
 	for first := true; len(jobs) > 0; first = false {
 		if !first && !attempt.HasTime(ctx, d.Now(), hook.MaxTimeout) {

@@ -86,7 +86,7 @@ func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
 }
 
 // InitialSlots returns the number of slots before the first answer in the speed class: one if the
-// class began with an outage.
+// class began with the end of an outage.
 func (r *Record) InitialSlots() int {
 	if r.Speed == Unproven && !r.ClosedAt.IsZero() && !r.ClosedAt.Before(r.SpeedAt) {
 		return 1

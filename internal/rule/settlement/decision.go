@@ -56,7 +56,7 @@ const (
 	// removes needless dead letters, and the replay job counts the delivery once, as delivered
 	// rather than dead. Only the owner may have been told of a death that an attempt undoes. If
 	// the message of this task does come back, it is dropped, and the record's own task or the
-	// breaker's asks the endpoint again.
+	// breaker's asks the endpoint again. A dead record stays dead then: see Undone.
 	FollowFirst
 	// FollowOnly follows up (b): the record already has this decision.
 	FollowOnly
