@@ -56,6 +56,16 @@ func (w *bundle) fail5(e hook.Endpoint, lost bool) {
 	w.settle(e, hook.ClassDNS, lost)
 }
 
+// refuseNotifications lets each notification fail of which fails says so.
+func (w *bundle) refuseNotifications(fails func() bool) {
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call == "notify" && fails() {
+			return errLost
+		}
+		return nil
+	}
+}
+
 // told returns the types of the notifications.
 func (w *bundle) told() (types []string) {
 	for _, n := range w.Notifications.Sent() {
@@ -243,12 +253,7 @@ func TestTick_ProbesWhileNobodyCanBeTold(t *testing.T) {
 	w.park(e, ages(1)...)
 	w.fail5(e, true)
 	fails := true
-	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-		if call == "notify" && fails {
-			return errLost
-		}
-		return nil
-	}
+	w.refuseNotifications(func() bool { return fails })
 	w.Clock.Pass(2 * admission.AttendAfter)
 	_ = w.Breaker().Tick(w.Context())
 	if tasks := w.Queue.Receive(hook.QueueRetry, 10); len(tasks) != 1 {
@@ -303,14 +308,10 @@ func TestTick_TellsEachOnce(t *testing.T) {
 	w.settle(e, hook.ClassDelivered, true)
 	w.Clock.Pass(admission.AttendAfter)
 	fails, calls := true, 0
-	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-		if call == "notify" {
-			if calls++; fails && calls > 1 {
-				return errLost
-			}
-		}
-		return nil
-	}
+	w.refuseNotifications(func() bool {
+		calls++
+		return fails && calls > 1
+	})
 	for range 3 {
 		_ = w.Breaker().Tick(w.Context())
 		w.Clock.Pass(admission.AttendAfter)
@@ -333,12 +334,7 @@ func TestTick_AddsNoMessageWhileNobodyCanBeTold(t *testing.T) {
 	e := w.Endpoint(func(e *hook.Endpoint) { e.Circuit.Cooldown = time.Hour })
 	w.park(e, ages(1)...)
 	w.fail5(e, true)
-	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
-		if call == "notify" {
-			return errLost
-		}
-		return nil
-	}
+	w.refuseNotifications(func() bool { return true })
 	before := len(w.Checks)
 	for range 3 {
 		w.Clock.Pass(admission.AttendAfter)
