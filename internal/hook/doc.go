@@ -90,9 +90,9 @@
 //   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. An endpoint that
 //     coalesces or has a rate sheds nothing.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
-//   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. The failures of the batch that stored
-//     the first one count each. After that, a failure counts only if its attempt was admitted later, so concurrent
-//     batches count once.
+//   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. The failures of the batch
+//     that stored the first one count each. After that, a failure counts only if its attempt was admitted later, so
+//     concurrent batches count once.
 //   - Throttle: the pause that an endpoint asks for with 429.
 //   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.
 //   - In-flight slot: the permission to be one of the endpoint's concurrent attempts.
@@ -110,7 +110,8 @@
 //
 // Protection of the others:
 //
-//   - Speed class: fast, slow or unproven. Only attempts at fast and at coalescing endpoints, and test events, share invocations.
+//   - Speed class: fast, slow or unproven. Only attempts at fast and at coalescing endpoints, and test events, share
+//     invocations.
 //   - Late attempt: an attempt of a second or more.
 //   - Score: counts an answer in time as +1 and a late one as -19. At 20 the endpoint has proved its speed.
 //   - Credit: answers in time that one process saw from an endpoint within the last seconds. Every 20 of them forgive one

@@ -25,7 +25,8 @@ func (q *refusing) Enqueue(_ context.Context, c hook.CircuitCheck, delay time.Du
 }
 
 // A transition asks for a check at once. If the queue refuses the check, the record makes the tick check
-// the endpoint, and keeps what the owner is to be told: the failures that opened the circuit, and the length of the outage.
+// the endpoint, and keeps what the owner is to be told: the failures that opened the circuit, and the length of the
+// outage.
 func TestGate_RefusedChecksLoseNoTransition(t *testing.T) {
 	t.Parallel()
 

@@ -11,9 +11,9 @@
 //	          |
 //	          +-- park: Done looks once more for a free slot
 //
-// Function deliver asks once per endpoint and batch, or once per request to a coalescing endpoint and per test event. No
-// verdict uses up an attempt. A fast endpoint without limits costs at most one update per batch, when
-// Done counts the results. Stores and queues are ports.
+// Function deliver asks once per endpoint and batch, or once per request to a coalescing endpoint and per test event.
+// No verdict uses up an attempt. A fast endpoint without limits costs at most one update per batch, when Done counts
+// the results. Stores and queues are ports.
 //
 // # Who gives back what
 //

@@ -104,7 +104,8 @@ func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admi
 }
 
 // changeCircuit writes what the circuit learns from the outcomes, and enqueues the circuit check that
-// follows: the breaker tells the owner of a transition, probes and releases. If the check is lost, the breaker's tick finds the record by AttendAt.
+// follows: the breaker tells the owner of a transition, probes and releases. If the check is lost, the breaker's tick
+// finds the record by AttendAt.
 func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admission.Outcomes, window circuit.Counts, now time.Time) error {
 	before, after, err := g.updateCircuit(ctx, a.Next.Record, func(before admission.Record) admission.Record {
 		return before.After(a, o, window, now)

@@ -9,7 +9,8 @@ import (
 
 // tell tells the owner and the operators that the circuit opened or closed, and returns the record. The
 // write of a transition also says that it is untold, so none is announced that was not written, and after a crash the
-// next check announces it. After a crash between the notification and the write here it does so again, under the same key.
+// next check announces it. After a crash between the notification and the write here it does so again, under the same
+// key.
 //
 // A notification that fails is tried again with the next check, a minute later: it must not
 // keep the endpoint from its probes and releases. Nobody is told of a deleted endpoint.

@@ -40,9 +40,9 @@ type Written struct {
 }
 
 // Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict
-// it repeats both with the newest record. A plan to follow up first stays one, finds its own write, or stands back, because
-// attempts, parks and settled states do not go back. If another decision stands, it does nothing. Even
-// with an error, Written says what was done; the queue then brings the task back.
+// it repeats both with the newest record. A plan to follow up first stays one, finds its own write, or stands back,
+// because attempts, parks and settled states do not go back. If another decision stands, it does nothing. Even with
+// an error, Written says what was done; the queue then brings the task back.
 func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := store.Repeat, store.Tries
 	if decision.HasAttempt() {
@@ -111,8 +111,8 @@ func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.
 }
 
 // FollowUp does the work that follows from the recorded decision (b): it sends the next task, or ends the
-// delivery; nothing for a parked one, which the breaker sends. Repeating it is harmless: a second task finds the attempt recorded, or, if both come at the same time,
-// the endpoint gets the attempt twice, as after any crash.
+// delivery; nothing for a parked one, which the breaker sends. Repeating it is harmless: a second task finds the
+// attempt recorded, or, if both come at the same time, the endpoint gets the attempt twice, as after any crash.
 func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
 	if recorded.State == hook.StateRetrying {
 		return s.Send(ctx, settlement.NextSending(recorded, about.Endpoint))

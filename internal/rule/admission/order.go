@@ -17,10 +17,10 @@ import (
 // one without attempts.
 const ageAfter = time.Minute
 
-// Order sorts parked deliveries, of which the caller lists the oldest, by who goes first: fewest attempts first, and then oldest first. So
-// deliveries that always fail neither hold up the others nor open the circuit again. A delivery that has
-// waited a minute per attempt counts as one without attempts, so that new deliveries do not hold up
-// retries forever.
+// Order sorts parked deliveries, of which the caller lists the oldest, by who goes first: fewest attempts first, and
+// then oldest first. So deliveries that always fail neither hold up the others nor open the circuit again. A delivery
+// that has waited a minute per attempt counts as one without attempts, so that new deliveries do not hold up retries
+// forever.
 func Order(parked []hook.Delivery, now time.Time) {
 	attempts := func(d hook.Delivery) int {
 		if now.Sub(d.UpdatedAt) >= time.Duration(d.Attempts)*ageAfter {

@@ -49,9 +49,9 @@
 // # Cooldown
 //
 // Most outages last seconds, so the first cooldown is short. Each further one is half as long
-// again, or half of the outage so far, so that an outage costs few requests: with 10 s at first, 12 in the first hour, and
-// then at most one an hour. If the endpoint fails again before its first success after the
-// probe, the outage goes on, and the cooldown grows from where it was.
+// again, or half of the outage so far, so that an outage costs few requests: with 10 s at first, 12 in the first
+// hour, and then at most one an hour. If the endpoint fails again before its first success after the probe, the
+// outage goes on, and the cooldown grows from where it was.
 //
 // # Failures in a row
 //

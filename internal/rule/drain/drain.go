@@ -2,11 +2,10 @@
 // pass the endpoint's max_age before their turn. It knows neither where the deliveries are nor
 // what an attempt is.
 //
-// It takes parked deliveries to leave in the order of their creation, as all do that no attempt has failed. So the first to leave is the first to
-// expire. One that expires takes no turn, and those behind it move up. So at least as many are
-// lost as are too many for any of the deadlines: those created by a time, without the turns until
-// the last of them expires. The highest of these numbers is reached, because no turn is unused
-// while deliveries wait.
+// It takes parked deliveries to leave in the order of their creation, as all do that no attempt has failed. So the
+// first to leave is the first to expire. One that expires takes no turn, and those behind it move up. So at least as
+// many are lost as are too many for any of the deadlines: those created by a time, without the turns until the last
+// of them expires. The highest of these numbers is reached, because no turn is unused while deliveries wait.
 package drain
 
 import (

@@ -81,8 +81,8 @@ type Plan struct {
 // decides.
 //
 // A record is decided if it shows the attempt, if the delivery is settled, or if this task parked
-// it, in a write whose answer was lost. What replaces the record of another task, or of a copy of this one, follows up first. Only a
-// decision with an attempt does: the breaker ends and cancels parked deliveries.
+// it, in a write whose answer was lost. What replaces the record of another task, or of a copy of this one, follows
+// up first. Only a decision with an attempt does: the breaker ends and cancels parked deliveries.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
 	own := current.DecidedBy == s.Task.Nonce
