@@ -75,11 +75,11 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 }
 
 // Learn reports the results of the attempts, ordered by their end, to the circuit. Without results
-// nothing is known about the endpoint: all tasks were moved, parked or cancelled, or come again, and a
-// probe among them ends its lease.
+// nothing is known about the endpoint: all tasks were moved, parked or cancelled, or come again. The lease of a
+// probe among them ends before its task comes.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
 	if len(results) == 0 {
-		return g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now())
+		return nil
 	}
 	counts, ok := g.counts.Get().(*stats.Counts)
 	if !ok {
