@@ -61,6 +61,7 @@ func (w *simulation) checkState(p *process, old, d hook.Delivery) {
 		}) {
 			w.fail(checkState, "%s: %s goes from dead to delivered, and the receiver did not say so", p.name, d.ID)
 		}
+		w.undone[d.Ref()] = true
 	case old.State.Settled() && (d.Attempts != old.Attempts || d.Last.Class != old.Last.Class):
 		w.fail(checkState, "%s: %s is %s and is given another attempt", p.name, d.ID, old.State)
 	case d.State == hook.StateParked && (d.Reason == hook.ReasonPaused || d.Reason == hook.ReasonDisabled) &&

@@ -45,6 +45,7 @@ type checker struct {
 	asked     map[hook.Task]time.Time   // when the sender wanted the task to arrive
 	named     map[hook.JobID][]named    // the messages that continue the job, in the order of their saves
 	copies    int                       // second tasks of schedules, to come
+	undone    map[hook.DeliveryRef]bool // a 2xx replaced its death
 	purged    map[hook.DeliveryRef]bool // its redriven letter
 	uses      map[string]use            // first uses of idempotency keys
 	removed   map[hook.DeliveryRef]bool // by the TTL of the table
@@ -142,6 +143,7 @@ func newChecker() checker {
 		writes:     make(map[hook.DeliveryRef][]time.Time),
 		sentOn:     make(map[hook.DeliveryRef]int),
 		asked:      make(map[hook.Task]time.Time),
+		undone:     make(map[hook.DeliveryRef]bool),
 		purged:     make(map[hook.DeliveryRef]bool),
 		uses:       make(map[string]use),
 		removed:    make(map[hook.DeliveryRef]bool),

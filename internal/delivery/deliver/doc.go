@@ -38,7 +38,7 @@
 //
 // If the delivery is parked during the attempt, the outcome replaces the park. If another task
 // first records a failure of the same attempt, a 2xx replaces it. In both cases the write comes
-// last: see settlement.FollowFirst.
+// last, unless the delivery is dead: see settlement.FollowFirst.
 //
 // A task that is sent back to wait keeps its nonce: see settlement.SameTask.
 //

@@ -84,6 +84,41 @@ func TestProcessBatch_LateSuccess(t *testing.T) {
 	}
 }
 
+// A 2xx that replaces a death is recorded even if the work that follows fails: its task comes again and finds its
+// nonce in the record.
+func TestProcessBatch_LateSuccessOverADeathIsRecorded(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	id := w.Post(w.Endpoint(nil))[0]
+	message := w.Queue.Receive(hook.QueueLive, 1)[0]
+	faults := 0
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call != "write outcomes" {
+			return nil
+		}
+		faults++
+		return world.ErrThrottled
+	}
+	process := w.Deliverer()
+	writeTo(process, &racingStore{store: w.Store, race: func() {
+		w.failBy(id, func(d *hook.Delivery) { d.State, d.Reason, d.Job = hook.StateDead, hook.ReasonExhausted, "job_1" })
+	}})
+	if failed := process.ProcessBatch(w.Context(), batchOf(message)); len(failed) != 1 || faults == 0 {
+		t.Fatalf("failed %v after %d faults; want the message back", failed, faults)
+	}
+	if d := w.Delivery(id); d.State != hook.StateDelivered {
+		t.Errorf("%s; want delivered", d.State)
+	}
+	w.Calls.Fail = nil
+	if failed := process.ProcessBatch(w.Context(), batchOf(message)); failed != nil {
+		t.Errorf("failed %v; want none", failed)
+	}
+	if got, err := w.Store.JobOutcomes(t.Context(), "job_1"); err != nil || got.Delivered != 1 || got.Dead != 0 {
+		t.Errorf("the job counts %+v (%v); want one delivered", got, err)
+	}
+}
+
 // failBy records the failed attempt of another task.
 func (w *bundle) failBy(id hook.DeliveryRef, edit func(*hook.Delivery)) {
 	w.T.Helper()

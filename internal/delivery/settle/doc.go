@@ -21,8 +21,8 @@
 //
 //	who ends it                                  the write   after a crash between write and steps
 //	a task: delivered, dead, expired, cancelled  first       the task comes again, and finds its nonce
-//	a task, over the record of another task      before      the record is as before: see
-//	                                             moving on   settlement.FollowFirst; after the write, the
+//	a task, over a record of another task in     before      the record is as before: see
+//	which the delivery has not ended             moving on   settlement.FollowFirst; after the write, the
 //	                                                         sweep moves the sequence on
 //	a check of the breaker: expired, cancelled   before      the delivery is still parked, and ends again;
 //	                                             moving on   the sweep moves its sequence on

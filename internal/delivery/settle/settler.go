@@ -40,8 +40,8 @@ type Written struct {
 }
 
 // Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict
-// it repeats both with the newest record. A plan to follow up first stays one, finds its own write, or stands back,
-// because attempts, parks and settled states do not go back. If another decision stands, it does nothing. Even with
+// it repeats both with the newest record. A plan to follow up first stays one, replaces a death, finds its own
+// write, or stands back, because attempts, parks and settled states do not go back. If another decision stands, it does nothing. Even with
 // an error, Written says what was done; the queue then brings the task back.
 func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := store.Repeat, store.Tries
@@ -51,8 +51,9 @@ func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision
 	var (
 		plan     = decision.On(about, about.Delivery)
 		saved    bool
-		followed *settlement.Plan // whose follow-up came before its write; nil: none
-		fault    error            // of that follow-up
+		followed bool      // before the write
+		fault    error     // of that follow-up
+		undone   time.Time // when the delivery died, if the decision replaces the death
 	)
 	err := repeat(ctx, s.Wait, tries, func() error {
 		switch plan.Course {
@@ -62,8 +63,9 @@ func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision
 			if fault = s.Complete(ctx, *plan.Record); fault != nil {
 				return nil //nolint:nilerr // returned below: a conflict in the follow-up must not repeat this write
 			}
-			followed = new(plan)
+			followed = true
 		case settlement.WriteFirst:
+			followed, undone = false, plan.Undone
 		}
 		newest, err := s.save(ctx, plan)
 		switch {
@@ -81,13 +83,13 @@ func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision
 	if err = cmp.Or(err, fault); err != nil {
 		return done, store.Busy(err, "delivery "+about.Task.Delivery.String())
 	}
-	if done.Made && followed != nil && !followed.Undone.IsZero() {
-		s.countDead(ctx, about, -1, followed.Undone) // the success counts instead
+	if done.Made && !undone.IsZero() {
+		s.countDead(ctx, about, -1, undone) // the success counts instead
 	}
 	switch {
 	case !done.Own:
 		return done, nil
-	case followed == nil:
+	case !followed:
 		return done, s.FollowUp(ctx, about, done.Record)
 	}
 	return done, s.orders().Ended(ctx, *done.Record)

@@ -48,15 +48,14 @@ const (
 	// WriteFirst writes the record (a) and then follows up (b).
 	WriteFirst Course = iota + 1
 	// FollowFirst follows up (b) before the write (a), when the decision replaces the record of
-	// another task.
+	// another task, and the delivery has not ended.
 	//
 	// Possibly no message with this nonce comes back, so a crash between (a) and (b) would lose
 	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
-	// its next task exists, or it has a dead letter. Repeating (b) is harmless: the breaker
-	// removes needless dead letters, and the replay job counts the delivery once, as delivered
-	// rather than dead. Only the owner may have been told of a death that an attempt undoes. If
-	// the message of this task does come back, it is dropped, and the record's own task or the
-	// breaker's asks the endpoint again. A dead record stays dead then: see Undone.
+	// or its next task exists. Repeating (b) is harmless: the breaker
+	// removes needless dead letters, and the replay job counts the delivery once. Only the owner may have been
+	// told of a death that an attempt undoes. If the message of this task does come back, it is dropped, and
+	// the record's own task or the breaker's asks the endpoint again.
 	FollowFirst
 	// FollowOnly follows up (b): the record already has this decision.
 	FollowOnly
@@ -69,7 +68,9 @@ type Plan struct {
 	Course  Course
 	Record  *hook.Delivery // to write; with FollowOnly and Stand: the current record
 	Attempt *hook.Attempt  // to record with it; nil: none
-	// Undone is when the delivery died, if a success replaces that death; zero otherwise.
+	// Undone is when the delivery died, if a success replaces that death; zero otherwise. Whoever recorded the
+	// death follows up; so the write of the success comes first, and a crash after it leaves at most the
+	// replay job with a death.
 	Undone time.Time
 	// Made distinguishes two cases of FollowOnly: true if this process wrote the record and
 	// lost the response, false if a copy of its task wrote it. The two are told apart by the
@@ -82,7 +83,8 @@ type Plan struct {
 //
 // A record is decided if it shows the attempt, if the delivery is settled, or if this task parked
 // it, in a write whose answer was lost. What replaces the record of another task, or of a copy of this one, follows
-// up first. Only a decision with an attempt does: the breaker ends and cancels parked deliveries.
+// up first, unless the delivery has ended. Only a decision with an attempt does: the breaker ends and cancels parked
+// deliveries.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
 	own := current.DecidedBy == s.Task.Nonce
@@ -107,7 +109,7 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 			next.Attempts, p.Attempt = current.Attempts, nil // the recorded attempt stays
 		}
 		if died {
-			p.Undone = current.UpdatedAt
+			p.Course, p.Undone = WriteFirst, current.UpdatedAt
 		}
 		return p
 

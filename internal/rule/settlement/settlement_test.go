@@ -165,8 +165,8 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 		// Another task recorded the attempt or made another decision.
 		{name: "a success over a failure", decision: ok, edit: newest(hook.StateRetrying, 1, "other"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
 		{name: "a success over the failure of a copy", decision: ok, edit: newest(hook.StateRetrying, 1, "own"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own"}},
-		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
-		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Course: settlement.FollowFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
+		{name: "a success over a death", decision: ok, edit: newest(hook.StateDead, 2, "other"), want: written{Course: settlement.WriteFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
+		{name: "a success over a death without the attempt", decision: ok, edit: newest(hook.StateDead, 0, "other"), want: written{Course: settlement.WriteFirst, State: hook.StateDelivered, Task: "own", Undone: now}},
 		{name: "a success over a replayed death", decision: ok, edit: func(s *settlement.Subject) {
 			newest(hook.StateDead, 1, "other")(s)
 			s.Delivery.Replayed.Generation = 2
