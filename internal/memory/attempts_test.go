@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 var errDied = errors.New("the process died")

@@ -9,8 +9,8 @@ import (
 
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/table"
 )
 
 // Prefixes of the keys of what Forget removes, as the store writes them.

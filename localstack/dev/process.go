@@ -37,9 +37,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/shape"
-	"surehook.example/surehook/internal/table"
 )
 
 // retention is the lifetime of events, bounded by the lifetime of the process.

@@ -29,8 +29,8 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/table"
 	"surehook.example/surehook/proof/cost"
 	"surehook.example/surehook/proof/world"
 )

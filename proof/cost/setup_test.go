@@ -16,7 +16,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/scheduler"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/proof/cost"
 )
 

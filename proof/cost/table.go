@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // countedRowBytes is the size of a row that is counted, and not answered: a delivery in the index by_endpoint.

@@ -1,6 +1,6 @@
 package cost
 
-import "surehook.example/surehook/internal/table"
+import "surehook.example/surehook/internal/memory/table"
 
 // Item is an item in the types of the SDK.
 type Item = table.Item

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/proof/cost"
 )
 

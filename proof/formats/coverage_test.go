@@ -15,7 +15,7 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/proof/porttest"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // kindOf returns the kind of the item: the beginnings of both keys, as endpoint.circuit.

@@ -14,7 +14,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // TestLater asks the API about a delivery of a later build, in a state that today's code

@@ -14,9 +14,9 @@ import (
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/order"
-	"surehook.example/surehook/internal/table"
 	"surehook.example/surehook/proof/porttest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // The durations of the model.

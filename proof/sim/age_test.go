@@ -7,7 +7,7 @@ import (
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/proof/world"
 )
 

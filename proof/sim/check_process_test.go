@@ -8,9 +8,9 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
-	"surehook.example/surehook/internal/table"
 )
 
 // checkDone checks the traces of a process that came to its end without a fault.

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/order"
-	"surehook.example/surehook/internal/table"
 )
 
 // tolerance is the documented lead of an attempt before its planned time.

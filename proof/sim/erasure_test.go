@@ -11,7 +11,7 @@ import (
 	tenants "surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // In one seed in eight an operator erases a tenant with all that is under way. Between the

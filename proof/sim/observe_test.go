@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
-	"surehook.example/surehook/internal/table"
 )
 
 // written is a write of an item.

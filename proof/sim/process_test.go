@@ -9,8 +9,8 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
-	"surehook.example/surehook/internal/table"
 )
 
 // verdict is the fate of one effect.

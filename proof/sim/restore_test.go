@@ -14,9 +14,9 @@ import (
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/order"
-	"surehook.example/surehook/internal/table"
 )
 
 // An operator restores the table to a moment, as the runbook says. The queues and

@@ -14,8 +14,8 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/shape"
-	"surehook.example/surehook/internal/table"
 	"surehook.example/surehook/proof/world"
 )
 

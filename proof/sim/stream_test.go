@@ -8,7 +8,7 @@ import (
 
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // The stream brings stored events and replays to the breaker: minutes late, twice, in any

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
-	"surehook.example/surehook/internal/table"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/table"
 )
 
 // ErrThrottled is the error of a request that the table throttles, after the retries of the

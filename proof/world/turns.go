@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 // turns lets the goroutines of a world run one at a time: each waits for its turn before each

@@ -11,8 +11,8 @@ import (
 	"surehook.example/surehook/internal/admin/search"
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/rule/admission"
-	"surehook.example/surehook/internal/table"
 )
 
 // TestReader_Pipeline_requests counts what the contract says of an empty stack: 400 requests for the endpoints of 25 hours, and

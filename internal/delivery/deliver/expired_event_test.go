@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/proof/world"
 )
 

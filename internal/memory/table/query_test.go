@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 func sorts(items []item) string {

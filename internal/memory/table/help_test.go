@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
 
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/table"
 )
 
 type item = table.Item

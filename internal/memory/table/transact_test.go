@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"surehook.example/surehook/internal/table"
+	"surehook.example/surehook/internal/memory/table"
 )
 
 func transact(ctx context.Context, tb *table.Table, parts ...types.TransactWriteItem) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook.example/surehook/internal/memory/table"
 	"surehook.example/surehook/internal/names"
-	"surehook.example/surehook/internal/table"
 )
 
 // TestCall_Admit shows the partitions that a write changes, of the table and of the indexes.
