@@ -17,10 +17,12 @@
 //
 // # Who gives back what
 //
-//	share of the tenant   by Done and Return, unless the message comes again
+//	share of the tenant   by Done and Return
 //	in-flight slot        by Done and Return, which hand it over; after a failed Ask, by giveBack
 //	probe's lease         by Done: the circuit learns
 //	rate slot             never: it is used up
+//
+// If the message of a task comes again, its share, slot and lease stay until they expire, which is before.
 //
 // # Slots go from hand to hand
 //

@@ -53,12 +53,13 @@ type Freed struct {
 	Leased   int       // parked deliveries that may have a slot, which a list of those without one passes over; 0: probably none wait
 }
 
-// freedBy returns the slots that the tasks of an endpoint held.
+// freedBy returns the slots that the tasks of an endpoint held. A task whose message comes again keeps its slot until
+// the lease expires: what failed was ours, and its delivery, still the first in the order, would fail again at once.
 func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 	f := Freed{Endpoint: e}
 	for _, one := range ended {
 		held := heldBy(one.Task, one.Verdict)
-		if held.Key == "" {
+		if held.Key == "" || one.Again {
 			continue
 		}
 		f.Tenant, f.ID = one.Task.Tenant, one.Task.Delivery.Endpoint

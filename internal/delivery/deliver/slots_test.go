@@ -208,3 +208,66 @@ func TestSlots_FillsAfterParking(t *testing.T) {
 		t.Errorf("%d POSTs; want one", len(w.Posts))
 	}
 }
+
+// brokenVault opens no secret.
+type brokenVault struct{ opened int }
+
+func (v *brokenVault) Open(context.Context, []byte, hook.TenantID, hook.EndpointID) (string, error) {
+	v.opened++
+	return "", world.ErrThrottled
+}
+
+// An attempt that fails for a reason of ours, with or without its request, does not go round at once: its slot is
+// busy until the lease ends, and its message comes again later than that.
+func TestSlots_AFailureOfOursKeepsTheSlot(t *testing.T) {
+	t.Parallel()
+
+	tests := []struct {
+		name    string
+		disturb func(w *bundle, d *deliver.Deliverer)
+		posts   int
+	}{
+		{name: "no secret", disturb: func(_ *bundle, d *deliver.Deliverer) {
+			d.Attempts.(*attempt.Maker).Vault = &brokenVault{} //nolint:forcetypeassert,errcheck // a panic names the type
+		}},
+		{name: "no write", posts: 1, disturb: func(w *bundle, _ *deliver.Deliverer) {
+			w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+				if call == "write delivery" {
+					return world.ErrThrottled
+				}
+				return nil
+			}
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+
+			w := setup(t)
+			w.Answer = world.Always(200)
+			id, _ := w.parkedMessage()
+			e, err := w.Store.Endpoint(t.Context(), "acme", id.Endpoint)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.MaxInFlight = 1
+			if err := w.Store.UpdateEndpoint(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+			d := w.Deliverer()
+			tt.disturb(w, d)
+			if n, err := gateOf(d).Fill(t.Context(), e, w.Circuit(e)); n != 1 || err != nil {
+				t.Fatalf("Fill() = %d, %v; want a claim", n, err)
+			}
+			failed := 0
+			for range 10 {
+				for _, m := range w.Queue.Receive(hook.QueueOverflow, 1) {
+					failed += len(d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: m.Body, Queue: hook.QueueOverflow}}))
+				}
+			}
+			if failed != 1 || len(w.Posts) != tt.posts {
+				t.Errorf("%d tasks failed after %d POSTs; want 1 after %d", failed, len(w.Posts), tt.posts)
+			}
+		})
+	}
+}
