@@ -131,9 +131,10 @@ func (r Record) HeldAtMost(wait time.Duration, now time.Time) Record {
 
 // Mended returns the record after its owner changed something that may end its trouble, such as the
 // URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
-// if the circuit is open. moved says that the requests go to another server now.
+// if the circuit is open. The endpoint's own timeout applies again. moved says that the requests go to another server
+// now.
 func (r Record) Mended(moved bool, now time.Time) Record {
-	r.Circuit, r.ThrottledUntil = r.Circuit.Mended(moved, now), time.Time{}
+	r.Circuit, r.ThrottledUntil, r.Review.Timeout = r.Circuit.Mended(moved, now), time.Time{}, 0
 	return r.Suspect(now).Release(now)
 }
 
@@ -144,10 +145,11 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 	return r.opened(before, now)
 }
 
-// opened returns the record whose circuit has opened. The endpoint must prove its speed again. The probes of
+// opened returns the record whose circuit has opened. The endpoint must prove its speed again, within its own
+// timeout: the one that a review shortened may be what it fails by. The probes of
 // a new outage begin with the oldest delivery; if the outage before goes on, so do its probes.
 func (r Record) opened(before Record, now time.Time) Record {
-	r.ProbeSentAt = time.Time{}
+	r.ProbeSentAt, r.Review.Timeout = time.Time{}, 0
 	if !r.OpenedAt.Equal(before.OpenedAt) {
 		r.ProbeType, r.ProbedFrom = "", time.Time{}
 	}

@@ -22,6 +22,22 @@ func TestRecord_Trip_ForgetsTheLastProbe(t *testing.T) {
 	}
 }
 
+// The timeout that a review shortened may be what an endpoint fails by: probes, and attempts after a mend, have its own.
+func TestRecord_EndsAShortenedTimeout(t *testing.T) {
+	t.Parallel()
+
+	now := time.Date(2026, time.May, 4, 12, 0, 0, 0, time.UTC)
+	r := admission.NewRecord("acme", "ep_1")
+	r.Review.Slow, r.Review.Timeout = true, 7*time.Second
+	for name, got := range map[string]admission.Record{
+		"an opening": r.Trip(circuit.Settings{CircuitSettings: hook.CircuitSettings{}.WithDefaults()}, now), "a mend": r.Mended(false, now),
+	} {
+		if got.Review.Timeout != 0 || !got.Review.Slow {
+			t.Errorf("%s leaves %+v; want the endpoint's own timeout, and a slow endpoint", name, got.Review)
+		}
+	}
+}
+
 // What the owner did may end the trouble: a probe that was sent before, and perhaps never comes, delays no other.
 func TestRecord_Mended_SendsAProbeAtOnce(t *testing.T) {
 	t.Parallel()

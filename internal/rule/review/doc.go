@@ -5,7 +5,7 @@
 //
 // # Thresholds
 //
-//	p95 of two hours   > 2 s, 20 samples    slow: fewer concurrent attempts and a shorter timeout
+//	p95 of two hours   > 2 s, 20 samples    slow: fewer concurrent attempts, and a shorter timeout until the circuit opens
 //	                   > 5 s, 20 samples    fragile: the circuit opens at three failures in a row, not at five
 //	dead rate of a day > 25 %, 20 settled   first warning to the owner
 //	                   > 40 %, 20 settled   second warning to the owner
