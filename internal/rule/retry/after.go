@@ -18,7 +18,7 @@ const longestAsked = 366 * 24 * time.Hour
 const imfFixdate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
 // unasked is the wait after a 429 that asks for none.
-const unasked = 10 * time.Second
+const unasked = time.Second
 
 // ParseRetryAfter returns the wait of a Retry-After header (RFC 9110, section
 // 10.2.3), 1 second to 366 days. The value is a number of seconds, or an HTTP date in
@@ -58,7 +58,8 @@ func Longest(e *hook.Endpoint) (most time.Duration, of string) {
 }
 
 // Wait returns the wait that counts of one that an answer asked for, 0 for none, and a note
-// for the history; empty if the whole wait counts. A 429 that asks for none gets 10 seconds.
+// for the history; empty if the whole wait counts. A 429 that asks for none gets a second: a receiver with a
+// rate limit takes more by then, and a long hold of all deliveries would only make a burst of them.
 func Wait(c hook.Class, asked time.Duration, e *hook.Endpoint) (wait time.Duration, note string) {
 	most, of := Longest(e)
 	if asked == 0 && c == hook.ClassThrottled {

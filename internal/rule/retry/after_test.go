@@ -135,8 +135,8 @@ func TestWait(t *testing.T) {
 		note  string
 	}{
 		{name: "none asked", class: hook.ClassUnavailable, asked: 0, want: 0},
-		{name: "none asked by a 429", class: hook.ClassThrottled, asked: 0, want: 10 * time.Second},
-		{name: "none asked by a 429, with a shorter cap", class: hook.ClassThrottled, asked: 0, most: 5 * time.Second, want: 5 * time.Second},
+		{name: "none asked by a 429", class: hook.ClassThrottled, asked: 0, want: time.Second},
+		{name: "none asked by a 429, with a shorter max_age", class: hook.ClassThrottled, asked: 0, age: time.Second, want: time.Second / 2},
 		{name: "now asked by a 429", class: hook.ClassThrottled, asked: time.Second, want: time.Second},
 		{name: "the default cap", asked: h, want: h},
 		{name: "seconds that were meant as milliseconds", asked: 40000 * time.Second, want: h, note: "It asked to wait 11h6m40s, above the endpoint's max_retry_after: 1h counts."},
