@@ -11,29 +11,14 @@ import (
 )
 
 // Verdict is the result of a check.
-type Verdict int
+type Verdict string
 
 // The verdicts.
 const (
-	Unknown Verdict = iota
-	Pass
-	Fail
-	Skip // the check does not apply here; the reason says why
+	Pass Verdict = "PASS"
+	Fail Verdict = "FAIL"
+	Skip Verdict = "SKIP" // the check does not apply here; the reason says why
 )
-
-// String returns the verdict as in the table.
-func (v Verdict) String() string {
-	switch v {
-	case Pass:
-		return "PASS"
-	case Fail:
-		return "FAIL"
-	case Skip:
-		return "SKIP"
-	case Unknown:
-	}
-	return "?"
-}
 
 // Check is one question about the deployment.
 type Check struct {
@@ -53,23 +38,12 @@ type Result struct {
 }
 
 // skipped is the error of a check without an answer.
-type skipped struct{ reason string }
+type skipped string
 
-func (s skipped) Error() string { return s.reason }
+func (s skipped) Error() string { return string(s) }
 
 // Skipped returns the error of a check that does not apply.
-func Skipped(reason string) error { return skipped{reason} }
-
-// verdict translates the result of Check.Run.
-func verdict(note string, err error) (Verdict, string) {
-	if err == nil {
-		return Pass, note
-	}
-	if s, ok := errors.AsType[skipped](err); ok {
-		return Skip, s.reason
-	}
-	return Fail, err.Error()
-}
+func Skipped(reason string) error { return skipped(reason) }
 
 // errTooLong is the cause of a check's end at its limit.
 var errTooLong = errors.New("the check reached its time limit")
@@ -95,8 +69,16 @@ func (c Check) result(ctx context.Context, now func() time.Time) Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.Limit, errTooLong)
 	defer cancel()
 	began := now()
-	v, note := verdict(c.Run(ctx))
-	return Result{Name: c.Name, Verdict: v, Note: note, Took: now().Sub(began)}
+	r := Result{Name: c.Name, Verdict: Pass}
+	var err error
+	if r.Note, err = c.Run(ctx); err != nil {
+		r.Verdict, r.Note = Fail, err.Error()
+	}
+	if _, ok := errors.AsType[skipped](err); ok {
+		r.Verdict = Skip
+	}
+	r.Took = now().Sub(began)
+	return r
 }
 
 // Failed reports whether a result is FAIL.

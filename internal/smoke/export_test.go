@@ -13,7 +13,6 @@ import (
 // Names of the tests for the judges and their observations.
 type (
 	Throttle = throttle
-	Outage   = outage
 	Delivery = openapi.DeliveryDetail
 	Grants   = grants
 	Resource = resource
@@ -40,13 +39,6 @@ var (
 	ReceiverPython   = receiverPython
 	RunChecks        = run
 	Summary          = summary
-)
-
-// The numbers of the checks.
-const (
-	Failures = failures
-	Backlog  = backlog
-	Paced    = paced
 )
 
 // NewTakes returns what a deployment takes.

@@ -76,11 +76,14 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 
 // summary counts the verdicts.
 func summary(results []Result) string {
-	n := map[Verdict]int{}
+	n, all := map[Verdict]int{}, Pass
+	if Failed(results) {
+		all = Fail
+	}
 	for _, r := range results {
 		n[r.Verdict]++
 	}
-	return fmt.Sprintf("%s: %d passed, %d failed, %d skipped", map[bool]string{true: "FAIL", false: "PASS"}[Failed(results)], n[Pass], n[Fail], n[Skip])
+	return fmt.Sprintf("%s: %d passed, %d failed, %d skipped", all, n[Pass], n[Fail], n[Skip])
 }
 
 // session is one run.
@@ -91,9 +94,9 @@ type session struct {
 	tenant     string
 	admin      *client.Client
 	small      receiverStack
+	keyID      string // of the tenant's key; "" before it is made
 
-	mu    sync.Mutex // guards keyID and Out
-	keyID string     // of the tenant's key; "" before it is made
+	mu sync.Mutex // guards Out
 }
 
 func newSession(o Options, d deployment) (*session, error) {
@@ -196,9 +199,7 @@ func (s *session) tenantKey(ctx context.Context) (*client.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create a key: %w", err)
 	}
-	s.mu.Lock()
 	s.keyID = key.Id
-	s.mu.Unlock()
 	return NewClient(s.deployment.outputs["ApiUrl"], key.Key, s.HTTP)
 }
 
@@ -234,14 +235,11 @@ func (s *session) removeEndpoints(ctx context.Context) error {
 
 // revokeKey revokes the tenant's key, if there is one.
 func (s *session) revokeKey(ctx context.Context) error {
-	s.mu.Lock()
-	id := s.keyID
-	s.mu.Unlock()
-	if id == "" {
+	if s.keyID == "" {
 		return nil
 	}
-	if err := s.admin.Keys.Revoke(ctx, id); err != nil {
-		return fmt.Errorf("left over: the key %s: %w", id, err)
+	if err := s.admin.Keys.Revoke(ctx, s.keyID); err != nil {
+		return fmt.Errorf("left over: the key %s: %w", s.keyID, err)
 	}
 	return nil
 }
