@@ -2,41 +2,24 @@ package dynamo
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
 )
 
-// apiKeyItem is stored twice: under the hash for authentication, and under the id
-// for lists and deletion. The key of a portal link is stored under the hash alone.
-type apiKeyItem struct {
-	key
-	hook.APIKey
-
-	Removed time.Time `stored:"expires_at,seconds"` // TTL, of the key of a portal link alone: lists show expired keys
-}
-
-func toAPIKeyItem(at key, k hook.APIKey) apiKeyItem {
-	it := apiKeyItem{key: at, APIKey: k}
-	if k.OfLink {
-		it.Removed = k.ExpiresAt
-	}
-	return it
-}
-
-// PutKey writes both items of the key in one transaction. An existing id or hash
-// is CodeConflict.
+// PutKey writes both items of the key in one transaction: under the hash for authentication, and
+// under the id for lists and deletion. An existing id or hash is CodeConflict. Neither item expires:
+// lists show expired keys.
 func (s *Store) PutKey(ctx context.Context, k hook.APIKey) error {
-	return s.commit(ctx, "put key "+string(k.ID), s.put(toAPIKeyItem(apiKeyKey(k.Hash), k), absent()), s.put(toAPIKeyItem(apiKeyRow(k.ID), k), absent()))
+	return s.commit(ctx, "put key "+string(k.ID), s.put(apiKeyKey(k.Hash), absent(), k), s.put(apiKeyRow(k.ID), absent(), k))
 }
 
 // Keys reads all keys in one query per 1 MB. People create keys by hand, so the
 // number is small.
 func (s *Store) Keys(ctx context.Context) ([]hook.APIKey, error) {
 	items, err := s.all(ctx, s.sorted(apiKeysPartition, apiKeyPrefix))
-	return readable(ctx, s, items, itself[hook.APIKey]), translate(err, "list keys")
+	return readable[hook.APIKey](ctx, s, items), translate(err, "list keys")
 }
 
 // KeyByHash reads one item. It fails for an unreadable network: the key would otherwise lose a

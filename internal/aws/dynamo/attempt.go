@@ -11,7 +11,6 @@ import (
 )
 
 type attemptItem struct {
-	key
 	hook.Attempt
 
 	Tenant  hook.TenantID `stored:"tenant"`
@@ -21,7 +20,8 @@ type attemptItem struct {
 // moveAttempt writes an attempt of a delivery's record as a record of its own. It is there already if
 // another process moved it, or if an erasure left it without its body.
 func (s *Store) moveAttempt(ctx context.Context, a hook.Attempt, tenant hook.TenantID) error {
-	return s.commit(ctx, "move attempt of "+a.Delivery.String(), s.put(s.payload.toAttemptItem(a, tenant), absent()).orElse(nil))
+	move := s.put(attemptKey(a.Delivery, a.Number), absent(), s.payload.toAttemptItem(a, tenant)).orElse(nil)
+	return s.commit(ctx, "move attempt of "+a.Delivery.String(), move)
 }
 
 type outcomeItem struct {
@@ -31,21 +31,21 @@ type outcomeItem struct {
 }
 
 func (c codec) toAttemptItem(a hook.Attempt, tenant hook.TenantID) attemptItem {
-	it := attemptItem{attemptKey(a.Delivery, a.Number), a, tenant, outcomeItem{Outcome: a.Outcome}}
+	it := attemptItem{a, tenant, outcomeItem{Outcome: a.Outcome}}
 	if len(a.Outcome.Body) > hook.MaxSuccessBody {
 		it.Outcome.Body, it.Outcome.Encoding = c.encode(a.Outcome.Body)
 	}
 	return it
 }
 
-func (c codec) fromAttemptItem(it attemptItem) (a hook.Attempt, err error) {
+func (c codec) fromAttemptItem(it keyed[attemptItem]) (a hook.Attempt, err error) {
 	at := strings.TrimPrefix(it.SK[:max(strings.LastIndexByte(it.SK, '#'), 0)], attemptPrefix)
-	a = it.Attempt
+	a = it.Record.Attempt
 	if a.Delivery, err = refOf(key{it.PK, at}); err != nil {
 		return hook.Attempt{}, err
 	}
-	a.Outcome = it.Outcome.Outcome
-	a.Outcome.Body, err = c.decode(a.Outcome.Body, it.Outcome.Encoding)
+	a.Outcome = it.Record.Outcome.Outcome
+	a.Outcome.Body, err = c.decode(a.Outcome.Body, it.Record.Outcome.Encoding)
 	return a, err
 }
 
@@ -59,7 +59,7 @@ func (s *Store) Attempts(ctx context.Context, deliveries []hook.Delivery) ([]hoo
 	if err != nil {
 		return nil, translate(err, fmt.Sprintf("list attempts of %d deliveries", len(deliveries)))
 	}
-	attempts := readable(ctx, s, items, s.payload.fromAttemptItem)
+	attempts := readable[hook.Attempt](ctx, s, items)
 	for _, d := range recorded {
 		attempts = append(attempts, d.Recent...)
 	}
@@ -106,7 +106,7 @@ func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) e
 		return translate(err, fmt.Sprintf("read attempts of %d deliveries", len(deliveries)))
 	}
 	for _, item := range items {
-		a, err := decode(item, s.payload.fromAttemptItem)
+		a, err := decode[hook.Attempt](s, item)
 		if err == nil && len(a.Outcome.Body) == 0 && len(a.Outcome.Headers) == 0 && len(a.Outcome.Sent) == 0 {
 			continue
 		}

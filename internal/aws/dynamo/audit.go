@@ -7,14 +7,9 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-type auditItem struct {
-	key
-	hook.AuditRecord
-}
-
 // PutAudit writes one item without a condition.
 func (s *Store) PutAudit(ctx context.Context, r hook.AuditRecord) error {
-	return s.commit(ctx, "put change "+string(r.ID), s.put(auditItem{auditKey(r), r}, condition{}))
+	return s.commit(ctx, "put change "+string(r.ID), s.put(auditKey(r), condition{}, r))
 }
 
 // AuditRecords makes one query; see newest.

@@ -23,7 +23,7 @@ func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time,
 	if !since.IsZero() {
 		l.from = timeBound(since)
 	}
-	parked, err := pageThrough(ctx, s, s.sources(l, ""), min(limit, maxRows), s.payload.fromDeliveryItem, l.position)
+	parked, err := pageThrough(ctx, s, s.sources(l, ""), min(limit, maxRows), l.position)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 
@@ -42,7 +42,7 @@ func (s *Store) Overdue(ctx context.Context, state hook.State, from, before time
 	}
 	name, shards := dueListOf(state)
 	sources := s.shardQueries(name, shards, between, timeBound(from), timeBound(before))
-	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), s.payload.fromDeliveryItem, position)
+	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), position)
 	return overdue, translate(err, "list overdue deliveries")
 }
 
@@ -122,7 +122,7 @@ func (s *Store) pageOf(ctx context.Context, l list, after string, limit int) (pa
 	} else if at != nil {
 		next = l.cursor(at.at)
 	}
-	page, err = current(ctx, s, rows, s.payload.fromDeliveryItem, l.position)
+	page, err = current(ctx, s, rows, l.position)
 	return page, next, err
 }
 

@@ -11,17 +11,14 @@ import (
 // circuitItem is in the index by_state only while the circuit has an AttendAt or a LookAt. If it
 // has both, AttendAt counts.
 type circuitItem struct {
-	key
 	admission.Record
 
 	StatePK string `stored:"state_pk"` // names.ByStateHash
 	StateSK string `stored:"state_sk"` // names.ByStateRange
 }
 
-// toCircuitItem returns the next version of r.
 func toCircuitItem(r admission.Record) circuitItem {
-	it := circuitItem{key: circuitKey(r.Endpoint), Record: r}
-	it.Version++
+	it := circuitItem{Record: r}
 	switch {
 	case !r.AttendAt.IsZero():
 		it.StatePK, it.StateSK = circuitShard(r.Endpoint), circuitRange(r)
@@ -38,7 +35,7 @@ func (s *Store) Circuit(ctx context.Context, tenant hook.TenantID, endpoint hook
 
 // SaveCircuit makes one conditional write.
 func (s *Store) SaveCircuit(ctx context.Context, r admission.Record) error {
-	return s.saveNext(ctx, "save circuit "+string(r.Endpoint), toCircuitItem(r), r.Version)
+	return s.saveNext(ctx, "save circuit "+string(r.Endpoint), circuitKey(r.Endpoint), r.Version, toCircuitItem(r))
 }
 
 // maxDue is the maximum number of circuits of DueCircuits.
@@ -61,7 +58,7 @@ func (s *Store) dueChecks(
 	ctx context.Context, list string, now time.Time, limit int, position func(admission.Record) string,
 ) ([]hook.CircuitCheck, error) {
 	later := now.Add(time.Millisecond).UTC().Format(indexTime)
-	due, err := pageThrough(ctx, s, s.shardQueries(list, endpointShards, below, later), limit, itself[admission.Record], position)
+	due, err := pageThrough(ctx, s, s.shardQueries(list, endpointShards, below, later), limit, position)
 	if err != nil {
 		return nil, translate(err, "list due circuits")
 	}
@@ -75,7 +72,7 @@ func (s *Store) dueChecks(
 // Attended makes the requests of DueCircuits. limit is cut to 1 to 1000. A circuit
 // saved just now may be absent.
 func (s *Store) Attended(ctx context.Context, limit int) ([]admission.Record, error) {
-	records, err := pageThrough(ctx, s, s.shardQueries(circuitList, endpointShards, ""), min(limit, maxRows), itself[admission.Record], circuitRange)
+	records, err := pageThrough(ctx, s, s.shardQueries(circuitList, endpointShards, ""), min(limit, maxRows), circuitRange)
 	return records, translate(err, "list attended circuits")
 }
 
@@ -98,7 +95,7 @@ func (s *Store) CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (ma
 		return nil, translate(err, "read circuits")
 	}
 	records := make(map[hook.EndpointID]admission.Record, len(items))
-	for _, r := range readable(ctx, s, items, itself[admission.Record]) {
+	for _, r := range readable[admission.Record](ctx, s, items) {
 		records[r.Endpoint] = r
 	}
 	return records, nil

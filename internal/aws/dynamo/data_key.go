@@ -9,7 +9,6 @@ import (
 
 // dataKeyItem holds the key pair of a tenant or of a bucket. It does not expire.
 type dataKeyItem struct {
-	key
 	DataKey []byte `stored:"data_key"`
 }
 
@@ -39,5 +38,5 @@ func (s *Store) readPair(ctx context.Context, k key, whose string) ([]byte, erro
 }
 
 func (s *Store) putPair(ctx context.Context, k key, pair []byte, whose string) error {
-	return s.commit(ctx, "put data key "+whose, s.put(dataKeyItem{key: k, DataKey: pair}, absent()))
+	return s.commit(ctx, "put data key "+whose, s.put(k, absent(), dataKeyItem{pair}))
 }

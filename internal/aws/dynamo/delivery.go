@@ -23,7 +23,6 @@ import (
 // StatePK and StateSK list a retrying or queued delivery by the time of
 // hook.Delivery.ListedAt.
 type deliveryItem struct {
-	key
 	hook.Delivery
 
 	Recent     []byte `stored:"recent"`      // hook.Delivery.Recent, packed
@@ -34,11 +33,9 @@ type deliveryItem struct {
 	unpacked int // bytes of Recent
 }
 
-// toDeliveryItem returns the next version of d.
 func (c codec) toDeliveryItem(d hook.Delivery) deliveryItem {
-	it := deliveryItem{key: deliveryKey(d.Ref()), Delivery: d}
+	it := deliveryItem{Delivery: d}
 	it.Recent, it.unpacked = c.pack(d.Recent)
-	it.Version++
 	if n := len(d.Recent); n > 0 && reflect.DeepEqual(d.Last, d.Recent[n-1].Outcome.Short()) {
 		it.Last = hook.Outcome{} // Recent has it
 	}
@@ -51,13 +48,13 @@ func (c codec) toDeliveryItem(d hook.Delivery) deliveryItem {
 	return it
 }
 
-func (c codec) fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
+func (c codec) fromDeliveryItem(it keyed[deliveryItem]) (hook.Delivery, error) {
 	ref, err := refOf(it.key)
 	if err != nil {
 		return hook.Delivery{}, err
 	}
-	d := it.At(ref)
-	if d.Recent, err = c.unpack(it.Recent); err != nil {
+	d := it.Record.At(ref)
+	if d.Recent, err = c.unpack(it.Record.Recent); err != nil {
 		return hook.Delivery{}, err
 	}
 	for i := range d.Recent {
@@ -71,7 +68,7 @@ func (c codec) fromDeliveryItem(it deliveryItem) (hook.Delivery, error) {
 
 // Delivery reads one item.
 func (s *Store) Delivery(ctx context.Context, ref hook.DeliveryRef) (hook.Delivery, error) {
-	return readAs(ctx, s, deliveryKey(ref), s.payload.fromDeliveryItem, "delivery", ref.String())
+	return read[hook.Delivery](ctx, s, deliveryKey(ref), "delivery", ref.String())
 }
 
 // Deliveries makes one batch read per 100 targets for the first generations, and
@@ -113,7 +110,7 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 	}
 	found := make([]hook.Delivery, 0, len(items))
 	for _, item := range items {
-		d, err := decode(item, s.payload.fromDeliveryItem)
+		d, err := decode[hook.Delivery](s, item)
 		if err != nil {
 			ref, refErr := refOf(s.unreadable(ctx, item, err))
 			if refErr != nil {
@@ -147,18 +144,18 @@ func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook
 // long itself is written in one transaction with the delivery. After CodeConflict, the stored task
 // shows whether an earlier try of the same call made the write.
 func (s *Store) SaveDelivery(ctx context.Context, d hook.Delivery, attempt *hook.Attempt) error {
-	op := "save delivery " + d.ID.String()
+	k, op := deliveryKey(d.Ref()), "save delivery "+d.ID.String()
 	guard := asRead(d.Version)
 	if d.Version > 0 && len(d.Recent) == 0 { // a caller that did not read the record must not replace the attempts in it
 		guard = guard.and(condition{expression: "attribute_not_exists(recent)"})
 	}
 	if attempt == nil {
-		return s.commit(ctx, op, s.nextIf(s.payload.toDeliveryItem(d), d.Version, guard))
+		return s.commit(ctx, op, s.nextIf(k, d.Version, guard, s.payload.toDeliveryItem(d)))
 	}
 	it, moved, fits := s.payload.withAttempt(d, *attempt)
-	delivery := s.nextIf(it, d.Version, guard)
+	delivery := s.nextIf(k, d.Version, guard, it)
 	if !fits {
-		return s.commit(ctx, op, delivery, s.put(s.payload.toAttemptItem(*attempt, d.Tenant), condition{}))
+		return s.commit(ctx, op, delivery, s.put(attemptKey(attempt.Delivery, attempt.Number), condition{}, s.payload.toAttemptItem(*attempt, d.Tenant)))
 	}
 	for _, a := range moved {
 		if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {

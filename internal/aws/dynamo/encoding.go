@@ -58,3 +58,8 @@ func word(v any) string {
 func parse[T ~uint8](name string) (v T, err error) {
 	return v, wordCoder(reflect.TypeFor[T]()).decode(text(name), reflect.ValueOf(&v).Elem())
 }
+
+// removed is when the table removes an item whose record has no such time.
+type removed struct {
+	At time.Time `stored:"expires_at,seconds"`
+}

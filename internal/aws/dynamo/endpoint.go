@@ -34,20 +34,8 @@ func (it tenantItem) mark() ingest.Mark {
 	return m
 }
 
-type endpointItem struct {
-	key
-	hook.Endpoint
-}
-
-// toEndpointItem returns the next version of e.
-func toEndpointItem(e hook.Endpoint) endpointItem {
-	e.Version++
-	return endpointItem{endpointKey(e.ID), e}
-}
-
 // uidItem reserves an alias.
 type uidItem struct {
-	key
 	EndpointID hook.EndpointID `stored:"id"`
 }
 
@@ -55,9 +43,9 @@ type uidItem struct {
 // the tenant's list and the uid in one transaction. An id of another tenant is CodeConflict, too.
 func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	e.Version = 0
-	writes := []write{s.put(toEndpointItem(e), absent()).orElse(hook.Conflict("the endpoint exists already"))}
+	writes := []write{s.next(endpointKey(e.ID), 0, e).orElse(hook.Conflict("the endpoint exists already"))}
 	if e.UID != "" {
-		writes = append(writes, s.put(uidItem{key: uidKey(e.Tenant, e.UID), EndpointID: e.ID}, absent()).orElse(hook.Conflict("uid "+e.UID+" is taken")))
+		writes = append(writes, s.put(uidKey(e.Tenant, e.UID), absent(), uidItem{e.ID}).orElse(hook.Conflict("uid "+e.UID+" is taken")))
 	}
 	fits := condition{
 		expression: "attribute_not_exists(closing) AND " +
@@ -76,7 +64,7 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 		}
 		return stored.Limits.TooManyEndpoints()
 	})
-	writes = append(writes, s.countURL(e.Tenant, e.URL, 1), tenant, s.put(rowOf(e), condition{}))
+	writes = append(writes, s.countURL(e.Tenant, e.URL, 1), tenant, s.nextRow(e))
 	return s.commit(ctx, "create endpoint "+string(e.ID), append(writes, s.writeMaterial(e)...)...)
 }
 
@@ -88,7 +76,7 @@ func (s *Store) UpdateEndpoint(ctx context.Context, e hook.Endpoint) error {
 
 // DisableEndpoint is UpdateEndpoint with the record in the same transaction.
 func (s *Store) DisableEndpoint(ctx context.Context, e hook.Endpoint, r hook.AuditRecord) error {
-	return s.changeEndpoint(ctx, e, e.URL, s.put(auditItem{auditKey(r), r}, condition{}))
+	return s.changeEndpoint(ctx, e, e.URL, s.put(auditKey(r), condition{}, r))
 }
 
 // MoveEndpoint writes the endpoint, the tenant and, for another receiver, both
@@ -104,10 +92,10 @@ func (s *Store) MoveEndpoint(ctx context.Context, e hook.Endpoint, from string) 
 // transaction. from is the stored URL.
 func (s *Store) changeEndpoint(ctx context.Context, e hook.Endpoint, from string, further ...write) error {
 	writes := []write{
-		s.nextIf(toEndpointItem(e), e.Version, unchanged(e, from)).orElse(errEndpointChanged),
+		s.nextIf(endpointKey(e.ID), e.Version, unchanged(e, from), e).orElse(errEndpointChanged),
 		s.countChange(e, 0, atTenantVersion(e)).orElse(hook.TenantChanged()),
 	}
-	row := []write{s.nextIf(rowOf(e), e.Version, condition{})}
+	row := []write{s.nextRow(e)}
 	return s.commit(ctx, "update endpoint "+string(e.ID), slices.Concat(writes, further, row, s.writeMaterial(e))...)
 }
 

@@ -9,17 +9,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-type erasureItem struct {
-	key
-	erasure.Erasure
-}
-
-// toErasureItem returns the next version of e.
-func toErasureItem(e erasure.Erasure) erasureItem {
-	e.Version++
-	return erasureItem{erasureKey(e.Tenant, e.ID), e}
-}
-
 // Erasure reads one item.
 func (s *Store) Erasure(ctx context.Context, tenant hook.TenantID, id hook.ErasureID) (erasure.Erasure, error) {
 	return read[erasure.Erasure](ctx, s, erasureKey(tenant, id), "erasure", string(id))
@@ -29,7 +18,7 @@ func (s *Store) Erasure(ctx context.Context, tenant hook.TenantID, id hook.Erasu
 // the id of the job, and BeginErasure reads the job.
 func (s *Store) BeginErasure(ctx context.Context, e erasure.Erasure) (erasure.Erasure, error) {
 	op := "begin erasure " + string(e.ID)
-	put := s.put(toErasureItem(e), absent())
+	put := s.next(erasureKey(e.Tenant, e.ID), 0, e)
 	open := condition{expression: "attribute_not_exists(closing)"}
 	var marked *tenantItem // by another job
 	mark := s.changeTenant(e.Tenant, ", closing = :closing", open, map[string]types.AttributeValue{":closing": text(string(e.ID))}).
@@ -49,12 +38,12 @@ func (s *Store) BeginErasure(ctx context.Context, e erasure.Erasure) (erasure.Er
 
 // SaveErasure makes one conditional write.
 func (s *Store) SaveErasure(ctx context.Context, e erasure.Erasure) error {
-	return s.saveNext(ctx, "save erasure "+string(e.ID), toErasureItem(e), e.Version)
+	return s.saveNext(ctx, "save erasure "+string(e.ID), erasureKey(e.Tenant, e.ID), e.Version, e)
 }
 
 // FinishErasure makes one transaction.
 func (s *Store) FinishErasure(ctx context.Context, e erasure.Erasure) error {
-	next := s.next(toErasureItem(e), e.Version)
+	next := s.next(erasureKey(e.Tenant, e.ID), e.Version, e)
 	marked := condition{expression: "closing = :closing", values: map[string]types.AttributeValue{":closing": text(string(e.ID))}}
 	return s.commit(ctx, "finish erasure "+string(e.ID), next, s.removal(dataKeyKey(e.Tenant), condition{}), s.removal(tenantKey(e.Tenant), marked))
 }

@@ -73,24 +73,24 @@ func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor st
 // findKeys finds the API keys and the portal links of the tenant, with the items for
 // authentication.
 func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []erasure.Record, err error) {
-	items, err := listRecords[apiKeyItem](ctx, s, apiKeysPartition, apiKeyPrefix, "list keys")
+	keys, err := listRecords[hook.APIKey](ctx, s, apiKeysPartition, apiKeyPrefix, "list keys")
 	if err != nil {
 		return nil, err
 	}
-	for _, it := range items {
-		if it.Tenant == tenant {
-			found = append(found, recordOf(apiKeyKey(it.Hash)), recordOf(it.key))
+	for _, k := range keys {
+		if k.Tenant == tenant {
+			found = append(found, recordOf(apiKeyKey(k.Hash)), recordOf(apiKeyRow(k.ID)))
 		}
 	}
-	links, err := listRecords[linkItem](ctx, s, tenantPartition(tenant), linkPrefix, "list portal links")
+	links, err := listRecords[hook.PortalLink](ctx, s, tenantPartition(tenant), linkPrefix, "list portal links")
 	if err != nil {
 		return nil, err
 	}
-	for _, it := range links {
-		if it.KeyHash != "" {
-			found = append(found, recordOf(apiKeyKey(it.KeyHash)))
+	for _, l := range links {
+		if l.Opened() {
+			found = append(found, recordOf(apiKeyKey(l.KeyHash)))
 		}
-		found = append(found, recordOf(it.key))
+		found = append(found, recordOf(linkKey(tenant, l.ID)))
 	}
 	return found, nil
 }

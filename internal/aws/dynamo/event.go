@@ -14,7 +14,6 @@ import (
 // eventItem has StatePK and StateSK for an event without a target: the event is in a list
 // of the tenant. All other events are found by their deliveries.
 type eventItem struct {
-	key
 	hook.Event
 
 	StatePK  string `stored:"state_pk"` // names.ByStateHash
@@ -24,7 +23,7 @@ type eventItem struct {
 }
 
 func (c codec) toEventItem(e hook.Event) eventItem {
-	it := eventItem{key: eventKey(e.ID), Event: e}
+	it := eventItem{Event: e}
 	it.Payload, it.Encoding = c.encode(e.Payload)
 	if len(e.Targets) == 0 {
 		it.StatePK = shard(untargetedList(e.Tenant), hook.ShardOf(e.ID, hook.UntargetedShards))
@@ -51,12 +50,12 @@ func unused(at time.Time) condition {
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce
 // shows whether an earlier try of the same call made the write.
 func (s *Store) PutEvent(ctx context.Context, e hook.Event) error {
-	return s.commit(ctx, "put event "+string(e.ID), s.put(s.payload.toEventItem(e), unused(e.AcceptedAt)))
+	return s.commit(ctx, "put event "+string(e.ID), s.put(eventKey(e.ID), unused(e.AcceptedAt), s.payload.toEventItem(e)))
 }
 
 // Event reads one item.
 func (s *Store) Event(ctx context.Context, id hook.EventID) (hook.Event, error) {
-	return readAs(ctx, s, eventKey(id), s.payload.fromEventItem, "event", string(id))
+	return read[hook.Event](ctx, s, eventKey(id), "event", string(id))
 }
 
 // AddTarget makes one conditional update, at the price of a write of the whole event. The

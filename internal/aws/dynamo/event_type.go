@@ -9,11 +9,6 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-type eventTypeItem struct {
-	key
-	hook.EventType
-}
-
 // EventType reads one item.
 func (s *Store) EventType(ctx context.Context, name string) (hook.EventType, error) {
 	return read[hook.EventType](ctx, s, eventTypeKey(name), "event type", name)
@@ -58,7 +53,7 @@ func (s *Store) EventTypesAfter(ctx context.Context, after string, limit int) (p
 		query.ExclusiveStartKey = eventTypeKey(after).attributes()
 	}
 	items, more, err := s.page(ctx, query, min(max(limit, 1), maxPage))
-	return readable(ctx, s, items, itself[hook.EventType]), more, translate(err, op)
+	return readable[hook.EventType](ctx, s, items), more, translate(err, op)
 }
 
 // Catalogue reads one item.
@@ -68,8 +63,7 @@ func (s *Store) Catalogue(ctx context.Context) (hook.Catalogue, error) {
 
 // PutEventType writes the type and the catalogue in one transaction.
 func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) error {
-	after.Version = before.Version + 1
-	next := s.next(eventTypeItem{eventTypeKey(after.Name), after}, before.Version)
+	next := s.next(eventTypeKey(after.Name), before.Version, after)
 	var room condition
 	if before.Name == "" {
 		room.expression = "attribute_not_exists(#types) OR #types < :most"

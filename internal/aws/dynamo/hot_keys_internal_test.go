@@ -31,10 +31,7 @@ func newSecond() second {
 // a unit per KB. In an index, a row whose keys change is deleted and put, and a row with the same
 // keys stays, because the indexes hold only keys. If the units of the table's key or of one row's
 // key are used up, DynamoDB refuses the whole write.
-func (s second) put(t *testing.T, old, item any) (throttledBy string) {
-	t.Helper()
-
-	before, after := attributesOf(t, old), attributesOf(t, item)
+func (s second) put(before, after map[string]types.AttributeValue) (throttledBy string) {
 	use := map[string]float64{textOf(after, names.PartitionKey): math.Ceil(float64(size(after)) / 1024)}
 	for _, index := range []struct{ name, hash, sort string }{
 		{names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange}, {names.IndexByState, names.ByStateHash, names.ByStateRange},
@@ -68,13 +65,12 @@ func (s second) query(hash string, bytes int) (throttled bool) {
 	return s.reads[hash] > keyReads
 }
 
-func attributesOf(t *testing.T, item any) map[string]types.AttributeValue {
-	t.Helper()
+func (s *Store) deliveryItem(d hook.Delivery) map[string]types.AttributeValue {
+	return s.next(deliveryKey(d.Ref()), 0, s.payload.toDeliveryItem(d)).Put.Item
+}
 
-	if item == nil {
-		return nil
-	}
-	return encodeItem(item)
+func (s *Store) circuitItem(r admission.Record) map[string]types.AttributeValue {
+	return s.next(circuitKey(r.Endpoint), 0, toCircuitItem(r)).Put.Item
 }
 
 func textOf(item map[string]types.AttributeValue, name string) string {
@@ -104,20 +100,17 @@ func size(item map[string]types.AttributeValue) int {
 
 var hotAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// first returns the items of an event with a success at the first attempt, and of a
-// failure at the first attempt.
-func first(e hook.Endpoint, n int) (stored eventItemKey, delivered, failed hook.Delivery) {
+// first returns the item of an event of at most 1 KB, and its delivery after a success and after a
+// failure of the first attempt.
+func first(e hook.Endpoint, n int) (stored map[string]types.AttributeValue, delivered, failed hook.Delivery) {
 	event := hook.Event{ID: hook.KeyedEventID(e.Tenant, fmt.Sprintf("%s %d", e.ID, n)), Tenant: e.Tenant, Type: "order.paid", AcceptedAt: hotAt, Targets: []hook.Target{e.Target()}}
 	delivered = hook.QueuedDelivery(event, e.Target())
 	delivered.Attempts, delivered.DecidedBy, delivered.Last = 1, hook.NewNonce(), hook.Outcome{Class: hook.ClassOfStatus(200), Status: 200, URL: "https://example.com/hooks"}
 	delivered.State = hook.StateDelivered
 	failed = delivered
 	failed.State, failed.NextAttemptAt = hook.StateRetrying, hotAt.Add(10*time.Second)
-	return eventItemKey{key: eventKey(event.ID)}, delivered, failed
+	return encodeItem(eventKey(event.ID)), delivered, failed
 }
-
-// eventItemKey is an event of at most 1 KB.
-type eventItemKey struct{ key }
 
 func endpointOf(n, shards int) hook.Endpoint {
 	return hook.Endpoint{ID: hook.EndpointID(fmt.Sprintf("ep_%026d", n)), Tenant: "acme", Shards: shards}
@@ -128,7 +121,7 @@ func endpointOf(n, shards int) hook.Endpoint {
 func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 	t.Parallel()
 
-	attempts := newCodec()
+	store := Over(nil, "table")
 	for _, fails := range []bool{false, true} {
 		t.Run(fmt.Sprintf("every attempt fails: %t", fails), func(t *testing.T) {
 			t.Parallel()
@@ -137,14 +130,14 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 			hot := endpointOf(0, 1)
 			for n := range 5000 {
 				event, delivered, failed := first(hot, n)
-				if by := s.put(t, nil, event); by != "" {
+				if by := s.put(nil, event); by != "" {
 					t.Fatalf("event %d is throttled by %s; want accepted", n, by)
 				}
 				d := delivered
 				if fails {
 					d = failed
 				}
-				switch by := s.put(t, nil, attempts.toDeliveryItem(d)); by {
+				switch by := s.put(nil, store.deliveryItem(d)); by {
 				case "":
 				case deliveryPartition(hot.ID, 0), names.IndexByEndpoint + " " + deliveryPartition(hot.ID, 0):
 					own++
@@ -157,8 +150,8 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 			}
 			for n := range 1000 {
 				event, delivered, failed := first(endpointOf(1+n, 1), n)
-				for _, item := range []any{event, attempts.toDeliveryItem(delivered), attempts.toDeliveryItem(failed)} {
-					if by := s.put(t, nil, item); by != "" {
+				for _, item := range []map[string]types.AttributeValue{event, store.deliveryItem(delivered), store.deliveryItem(failed)} {
+					if by := s.put(nil, item); by != "" {
 						t.Fatalf("endpoint %d is throttled by %s", n, by)
 					}
 				}
@@ -171,7 +164,7 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 func TestShards_CarryTheirShare(t *testing.T) {
 	t.Parallel()
 
-	attempts := newCodec()
+	store := Over(nil, "table")
 	for _, shards := range []int{1, 4, hook.MaxShards} {
 		s := newSecond()
 		e := endpointOf(0, shards)
@@ -179,12 +172,12 @@ func TestShards_CarryTheirShare(t *testing.T) {
 			event, delivered, failed := first(e, n)
 			next := failed
 			next.Attempts, next.NextAttemptAt = 2, failed.NextAttemptAt.Add(time.Minute)
-			writes := [][2]any{{nil, event}, {nil, attempts.toDeliveryItem(delivered)}}
+			writes := [][2]map[string]types.AttributeValue{{nil, event}, {nil, store.deliveryItem(delivered)}}
 			if n%10 == 0 { // every tenth attempt fails, and fails again
-				writes = [][2]any{{nil, event}, {nil, attempts.toDeliveryItem(failed)}, {attempts.toDeliveryItem(failed), attempts.toDeliveryItem(next)}}
+				writes = [][2]map[string]types.AttributeValue{{nil, event}, {nil, store.deliveryItem(failed)}, {store.deliveryItem(failed), store.deliveryItem(next)}}
 			}
 			for _, w := range writes {
-				if by := s.put(t, w[0], w[1]); by != "" {
+				if by := s.put(w[0], w[1]); by != "" {
 					t.Fatalf("%d shards, delivery %d is throttled by %s", shards, n, by)
 				}
 			}
@@ -197,7 +190,7 @@ func TestShards_CarryTheirShare(t *testing.T) {
 func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 	t.Parallel()
 
-	attempts := newCodec()
+	store := Over(nil, "table")
 	s, later := newSecond(), newSecond()
 	rows := make(map[string]int)
 	for n := range 5000 {
@@ -206,16 +199,20 @@ func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 		opened.Version, opened.Waiting, opened.AttendAt = 1, true, hotAt.Add(5*time.Minute)
 		probed := opened
 		probed.Version, probed.AttendAt = 2, opened.AttendAt.Add(admission.AttendAfter)
-		if by := s.put(t, toCircuitItem(closed), toCircuitItem(opened)); by != "" {
+		if by := s.put(store.circuitItem(closed), store.circuitItem(opened)); by != "" {
 			t.Fatalf("the opening of circuit %d is throttled by %s", n, by)
 		}
-		if by := later.put(t, toCircuitItem(opened), toCircuitItem(probed)); by != "" {
+		if by := later.put(store.circuitItem(opened), store.circuitItem(probed)); by != "" {
 			t.Fatalf("the check of circuit %d is throttled by %s", n, by)
 		}
-		item := toCircuitItem(opened)
-		rows[item.StatePK] += len(item.PK) + len(item.SK) + len(item.StatePK) + len(item.StateSK) + 100
+		item := store.circuitItem(opened)
+		bytes := 100
+		for _, name := range []string{names.PartitionKey, names.SortKey, names.ByStateHash, names.ByStateRange} {
+			bytes += len(textOf(item, name))
+		}
+		rows[textOf(item, names.ByStateHash)] += bytes
 		_, _, failed := first(endpointOf(n, 1), n)
-		if by := s.put(t, nil, attempts.toDeliveryItem(failed)); by != "" {
+		if by := s.put(nil, store.deliveryItem(failed)); by != "" {
 			t.Fatalf("delivery %d is throttled by %s", n, by)
 		}
 	}

@@ -24,15 +24,13 @@ func (r indexRow) self() key { return r.key }
 // current reads the records of the rows, in the order of the rows. current drops
 // stale rows: the record is gone or has another position, or no position, in the list.
 // current also drops records that this build cannot read.
-func current[I, T any](
-	ctx context.Context, s *Store, rows []indexRow, from func(I) (T, error), position func(T) string,
-) ([]T, error) {
+func current[T any](ctx context.Context, s *Store, rows []indexRow, position func(T) string) ([]T, error) {
 	items, err := s.batchGet(ctx, keysFor(rows, indexRow.self)) // twice, when the index lists a moved row at both positions
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string]T, len(items))
-	for _, record := range readable(ctx, s, items, from) {
+	for _, record := range readable[T](ctx, s, items) {
 		found[position(record)] = record
 	}
 	records := make([]T, 0, len(rows))
@@ -48,9 +46,7 @@ func current[I, T any](
 // from the sources; see merged. pageThrough skips stale rows: each source makes at most
 // maxPages requests, the first for firstPage rows, the others for max(limit, 100) rows,
 // and none for more than maxRows. The caller bounds limit.
-func pageThrough[I, T any](
-	ctx context.Context, s *Store, sources []source, limit int, from func(I) (T, error), position func(T) string,
-) ([]T, error) {
+func pageThrough[T any](ctx context.Context, s *Store, sources []source, limit int, position func(T) string) ([]T, error) {
 	limit = max(limit, 1)
 	list := s.merged(sources, "", firstPage(limit, len(sources)), max(limit, maxPage))
 	var all []T
@@ -59,7 +55,7 @@ func pageThrough[I, T any](
 		if err != nil {
 			return nil, err
 		}
-		records, err := current(ctx, s, page, from, position)
+		records, err := current(ctx, s, page, position)
 		if err != nil {
 			return nil, err
 		}

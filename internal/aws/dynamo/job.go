@@ -13,7 +13,6 @@ import (
 )
 
 type jobItem struct {
-	key
 	replay.Job
 
 	State     string    `stored:"state"`
@@ -28,7 +27,6 @@ const discards = "discards "
 // a build that does not know these would replay more.
 const bounded = "bounded "
 
-// toJobItem returns the next version of j.
 func toJobItem(j replay.Job) jobItem {
 	state := word(j.State)
 	switch {
@@ -37,8 +35,7 @@ func toJobItem(j replay.Job) jobItem {
 	case j.Limit > 0 || !j.Filter.DiedSince.IsZero():
 		state = bounded + state
 	}
-	j.Version++
-	return jobItem{jobKey(j.Tenant, j.ID), j, state, j.Filter.DiedSince}
+	return jobItem{j, state, j.Filter.DiedSince}
 }
 
 func fromJobItem(it jobItem) (replay.Job, error) {
@@ -53,23 +50,23 @@ func fromJobItem(it jobItem) (replay.Job, error) {
 
 // Job reads one item.
 func (s *Store) Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error) {
-	return readAs(ctx, s, jobKey(tenant, id), fromJobItem, "replay", string(id))
+	return read[replay.Job](ctx, s, jobKey(tenant, id), "replay", string(id))
 }
 
 // SaveJob makes one conditional write. The first and the last save of a job are
 // transactions with the set of the tenant's open jobs.
 func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
-	op := "save replay " + string(j.ID)
+	k, op := jobKey(j.Tenant, j.ID), "save replay "+string(j.ID)
 	change, room := "DELETE jobs :job", condition{}
 	switch {
 	case j.State == replay.JobRunning && j.Version == 0:
 		change, room.expression = "ADD jobs :job", "attribute_not_exists(jobs) OR size(jobs) < :most"
 		room.values = map[string]types.AttributeValue{":most": number(replay.MaxOpenJobs)}
 	case j.State == replay.JobRunning:
-		return s.saveNext(ctx, op, toJobItem(j), j.Version)
+		return s.saveNext(ctx, op, k, j.Version, toJobItem(j))
 	}
 	open := s.update(openJobsKey(j.Tenant), change, room, map[string]types.AttributeValue{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}})
-	return s.commit(ctx, op, s.next(toJobItem(j), j.Version), open.orElse(replay.ErrOpenJobs()))
+	return s.commit(ctx, op, s.next(k, j.Version, toJobItem(j)), open.orElse(replay.ErrOpenJobs()))
 }
 
 // Jobs makes one query. limit is cut to 1 to replay.MaxListed.
@@ -80,5 +77,5 @@ func (s *Store) Jobs(ctx context.Context, tenant hook.TenantID, before hook.JobI
 		query.ExclusiveStartKey = jobKey(tenant, before).attributes() // a start key without an item is valid
 	}
 	items, _, err := s.page(ctx, query, min(max(limit, 1), replay.MaxListed))
-	return readable(ctx, s, items, fromJobItem), translate(err, "list replays of tenant "+string(tenant))
+	return readable[replay.Job](ctx, s, items), translate(err, "list replays of tenant "+string(tenant))
 }

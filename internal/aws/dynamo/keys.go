@@ -23,6 +23,12 @@ type key struct {
 	SK string `stored:"sk"`
 }
 
+// keyed is a record with its key.
+type keyed[T any] struct {
+	key
+	Record T `stored:",inline"`
+}
+
 // attributes returns the key in the form of the API.
 func (k key) attributes() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{names.PartitionKey: text(k.PK), names.SortKey: text(k.SK)}

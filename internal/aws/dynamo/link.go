@@ -2,24 +2,15 @@ package dynamo
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
 )
 
-// linkItem is a portal link. The key of an opened link is an apiKeyItem under the hash.
-type linkItem struct {
-	key
-	hook.PortalLink
-
-	Removed time.Time `stored:"expires_at,seconds"`
-}
-
 // PutLink writes one item. An existing id is CodeConflict.
 func (s *Store) PutLink(ctx context.Context, l hook.PortalLink) error {
-	return s.commit(ctx, "put portal link "+string(l.ID), s.put(linkItem{linkKey(l.Tenant, l.ID), l, l.ExpiresAt}, absent()))
+	return s.commit(ctx, "put portal link "+string(l.ID), s.put(linkKey(l.Tenant, l.ID), absent(), l, removed{l.ExpiresAt}))
 }
 
 // Link reads one item.
@@ -30,7 +21,7 @@ func (s *Store) Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (
 // OpenLink writes the hash of the key to the link, and the item of the key, in one
 // transaction.
 func (s *Store) OpenLink(ctx context.Context, l hook.PortalLink) error {
-	put := s.put(toAPIKeyItem(apiKeyKey(l.KeyHash), l.APIKey()), absent())
+	put := s.put(apiKeyKey(l.KeyHash), absent(), l.APIKey(), removed{l.ExpiresAt})
 	use := s.update(linkKey(l.Tenant, l.ID), "SET #hash = :hash", unopened(), map[string]types.AttributeValue{":hash": text(l.KeyHash)})
 	return s.commit(ctx, "open portal link "+string(l.ID), use, put)
 }

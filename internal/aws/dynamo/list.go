@@ -33,7 +33,7 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 // deliveryRow decodes a row of the partition, or of the index for a state.
 func (s *Store) deliveryRow(item map[string]types.AttributeValue, state hook.State) (status.Row, error) {
 	if state == 0 {
-		d, err := decode(item, s.payload.fromDeliveryItem)
+		d, err := decode[hook.Delivery](s, item)
 		return status.Row{Position: status.Position{At: d.AcceptedAt, DeliveryID: d.ID}, Delivery: d}, err
 	}
 	var it indexRow
@@ -128,7 +128,7 @@ func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Even
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	return readable(ctx, s, items, s.payload.fromEventItem), nil
+	return readable[hook.Event](ctx, s, items), nil
 }
 
 // headRequest reads all attributes of an event except the payload and the nonce.

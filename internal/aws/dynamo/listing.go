@@ -94,17 +94,10 @@ func (s *Store) Changes(
 	return c, all && !torn, err
 }
 
-// subscriberRow is a row of the tenant's list. An update keeps the attributes that the build does not
-// know, as that of the endpoint does.
-type subscriberRow struct {
-	key
-	ingest.Subscriber
-}
-
-// rowOf returns the row of the next version of e.
-func rowOf(e hook.Endpoint) subscriberRow {
-	e.Version++
-	return subscriberRow{endpointRow(e.Tenant, e.ID), ingest.SubscriberOf(e)}
+// nextRow returns the write of the row of the next version of e in the tenant's list. The endpoint's
+// write guards it.
+func (s *Store) nextRow(e hook.Endpoint) write {
+	return s.nextIf(endpointRow(e.Tenant, e.ID), e.Version, condition{}, ingest.SubscriberOf(e))
 }
 
 // endpointDigest returns 48 bits that stand for the version of the endpoint; 0 for version 0.
@@ -159,7 +152,7 @@ func changed(older, newer []string) []hook.EndpointID {
 
 // subscribers decodes the endpoints of a list, in the order of their ids.
 func (s *Store) subscribers(ctx context.Context, items []map[string]types.AttributeValue) []ingest.Subscriber {
-	all := readable(ctx, s, items, itself[ingest.Subscriber])
+	all := readable[ingest.Subscriber](ctx, s, items)
 	slices.SortFunc(all, func(a, b ingest.Subscriber) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return all
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/delivery/deliver"
+	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/order"
@@ -114,42 +116,59 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 	}
 	switch {
 	case k.SK == eventSort:
-		return addTo(item, s.payload.fromEventItem, func(e hook.Event) { snapshot.Events[e.ID] = &e })
+		return addTo(s, item, func(e hook.Event) { snapshot.Events[e.ID] = &e })
 	case k.SK == endpointSort:
-		return addTo(item, itself[hook.Endpoint], func(e hook.Endpoint) { snapshot.Endpoints[e.ID] = &e })
+		return addTo(s, item, func(e hook.Endpoint) { snapshot.Endpoints[e.ID] = &e })
 	case k.SK == circuitSort:
-		return addTo(item, itself[admission.Record], func(r admission.Record) { snapshot.Circuits[r.Endpoint] = r })
+		return addTo(s, item, func(r admission.Record) { snapshot.Circuits[r.Endpoint] = r })
 	case k.SK == limitsSort:
 		id := hook.EndpointID(strings.TrimPrefix(k.PK, endpointPrefix))
-		return addTo(item, itself[admission.Limits], func(l admission.Limits) { snapshot.Limits[id] = l })
+		return addTo(s, item, func(l admission.Limits) { snapshot.Limits[id] = l })
 	case k.SK == sequenceSort:
-		return addTo(item, itself[order.Sequence], func(q order.Sequence) { snapshot.Sequences[q.ID] = q })
+		return addTo(s, item, func(q order.Sequence) { snapshot.Sequences[q.ID] = q })
 	case strings.HasPrefix(k.SK, deliveryPrefix):
-		return addTo(item, s.payload.fromDeliveryItem, func(d hook.Delivery) { snapshot.Deliveries[d.Ref()] = &d })
+		return addTo(s, item, func(d hook.Delivery) { snapshot.Deliveries[d.Ref()] = &d })
 	}
 	return nil
 }
 
-func addTo[I, T any](item map[string]types.AttributeValue, from func(I) (T, error), add func(T)) error {
-	record, err := decode(item, from)
+func addTo[T any](s *Store, item map[string]types.AttributeValue, add func(T)) error {
+	record, err := decode[T](s, item)
 	if err == nil {
 		add(record)
 	}
 	return err
 }
 
-// decode decodes an item by way of its struct.
-func decode[I, T any](item map[string]types.AttributeValue, from func(I) (T, error)) (T, error) {
+// decode decodes an item. After an error, the record may have a part of it.
+func decode[T any](s *Store, item map[string]types.AttributeValue) (record T, err error) {
+	switch out := any(&record).(type) {
+	case *hook.Event:
+		*out, err = decodeAs(item, s.payload.fromEventItem)
+	case *hook.Delivery:
+		*out, err = decodeAs(item, s.payload.fromDeliveryItem)
+	case *hook.Attempt:
+		*out, err = decodeAs(item, s.payload.fromAttemptItem)
+	case *replay.Job:
+		*out, err = decodeAs(item, fromJobItem)
+	case *tenant.Tenant:
+		*out, err = decodeAs(item, fromTenantItem)
+	case *hourItem:
+		*out, err = hourOf(item)
+	default:
+		err = decodeItem(item, &record)
+	}
+	return record, err
+}
+
+// decodeAs decodes the item of a record by way of the struct that is stored for it.
+func decodeAs[I, T any](item map[string]types.AttributeValue, from func(I) (T, error)) (record T, err error) {
 	var it I
 	if err := decodeItem(item, &it); err != nil {
-		var none T
-		return none, err
+		return record, err
 	}
 	return from(it)
 }
-
-// itself is for a record that needs nothing of its key.
-func itself[T any](record T) (T, error) { return record, nil }
 
 // unreadable reports an item that this build cannot read, and returns the key.
 func (s *Store) unreadable(ctx context.Context, item map[string]types.AttributeValue, err error) key {
@@ -161,12 +180,12 @@ func (s *Store) unreadable(ctx context.Context, item map[string]types.AttributeV
 	return k
 }
 
-// readable decodes the items of a list by way of their struct, without those that this
-// build cannot read: Store.Unreadable learns of them.
-func readable[I, T any](ctx context.Context, s *Store, items []map[string]types.AttributeValue, from func(I) (T, error)) []T {
+// readable decodes the items of a list, without those that this build cannot read: Store.Unreadable
+// learns of them.
+func readable[T any](ctx context.Context, s *Store, items []map[string]types.AttributeValue) []T {
 	records := make([]T, 0, len(items))
 	for _, item := range items {
-		record, err := decode(item, from)
+		record, err := decode[T](s, item)
 		if err != nil {
 			s.unreadable(ctx, item, err)
 			continue

@@ -10,46 +10,42 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/hook"
-	"surehook.example/surehook/internal/names"
 )
 
-// next returns the write of an item that was read in the version, given as the struct of the next
-// version. Version 0 creates the item. Any other version updates all attributes of the struct and
-// keeps the others, so that an older build drops no attribute of a later one. A map inside an
-// item is written as a whole, so a new setting must be an attribute of its own.
-func (s *Store) next(item any, version int64) write {
-	return s.nextIf(item, version, asRead(version))
+// next returns the write of the next version of an item that was read in the version. Version 0
+// creates the item. Any other version updates all attributes of the records and keeps the others, so
+// that an older build drops no attribute of a later one. A map inside an item is written as a whole,
+// so a new setting must be an attribute of its own.
+func (s *Store) next(k key, version int64, records ...any) write {
+	return s.nextIf(k, version, asRead(version), records...)
 }
 
 // nextIf is next with the given condition, which must imply that the stored item has the version.
-func (s *Store) nextIf(item any, version int64, guard condition) write {
-	w := s.put(item, guard)
+func (s *Store) nextIf(k key, version int64, guard condition, records ...any) write {
+	w := s.put(k, guard, records...)
+	w.Put.Item["version"] = number(version + 1)
 	if version == 0 {
 		return w
 	}
 	put := w.Put
 	update := &types.Update{
-		TableName: s.table, Key: make(map[string]types.AttributeValue), ConditionExpression: put.ConditionExpression,
+		TableName: s.table, Key: k.attributes(), ConditionExpression: put.ConditionExpression,
 		ExpressionAttributeNames: make(map[string]string), ExpressionAttributeValues: make(map[string]types.AttributeValue),
 	}
 	maps.Copy(update.ExpressionAttributeNames, put.ExpressionAttributeNames)
 	maps.Copy(update.ExpressionAttributeValues, put.ExpressionAttributeValues)
 	var set, remove []string
-	for i, p := range partsOf(reflect.TypeOf(item)) {
-		attribute := p.name
-		value, ok := put.Item[attribute]
-		n := strconv.Itoa(i)
-		switch {
-		case attribute == names.PartitionKey || attribute == names.SortKey:
-			update.Key[attribute] = value
-			continue
-		case ok:
-			set = append(set, "#f"+n+" = :f"+n)
-			update.ExpressionAttributeValues[":f"+n] = value
-		default:
-			remove = append(remove, "#f"+n)
+	for _, record := range records {
+		for _, p := range partsOf(reflect.TypeOf(record)) {
+			n := strconv.Itoa(len(set) + len(remove))
+			if value, ok := put.Item[p.name]; ok {
+				set = append(set, "#f"+n+" = :f"+n)
+				update.ExpressionAttributeValues[":f"+n] = value
+			} else {
+				remove = append(remove, "#f"+n)
+			}
+			update.ExpressionAttributeNames["#f"+n] = p.name
 		}
-		update.ExpressionAttributeNames["#f"+n] = attribute
 	}
 	expression := "SET " + strings.Join(set, ", ")
 	if len(remove) > 0 {
@@ -71,8 +67,8 @@ const (
 // saveNext makes a single write of next. If there is no response, the SDK repeats the request,
 // and its condition fails because of its own write. So each version names its writer, and a
 // repetition that finds its own name has succeeded.
-func (s *Store) saveNext(ctx context.Context, op string, item any, version int64) error {
-	w := s.next(item, version)
+func (s *Store) saveNext(ctx context.Context, op string, k key, version int64, records ...any) error {
+	w := s.next(k, version, records...)
 	slot, own := writerPrefix+strconv.FormatInt((version+1)%writers, 10), hook.NewNonce()[:writerLength]
 	if w.Put != nil {
 		w.Put.Item[slot] = text(own)

@@ -10,17 +10,10 @@ import (
 // historyKept is the time to keep a notification.
 const historyKept = 90 * 24 * time.Hour
 
-type notificationItem struct {
-	key
-	hook.Notification
-
-	ExpiresAt time.Time `stored:"expires_at,seconds"`
-}
-
 // PutNotification writes one item, keyed by time and notification key. The item
 // expires after 90 days.
 func (s *Store) PutNotification(ctx context.Context, n hook.Notification) error {
-	return s.commit(ctx, "put notification of endpoint "+string(n.Endpoint), s.put(notificationItem{historyKey(n), n, n.At.Add(historyKept)}, condition{}))
+	return s.commit(ctx, "put notification of endpoint "+string(n.Endpoint), s.put(historyKey(n), condition{}, n, removed{n.At.Add(historyKept)}))
 }
 
 // Notifications makes one query; see newest.

@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -72,9 +73,13 @@ func partsOf(t reflect.Type) []part {
 	return parts
 }
 
-// encodeItem returns the attributes of a record.
-func encodeItem(record any) map[string]types.AttributeValue {
-	return encodeParts(reflect.ValueOf(record))
+// encodeItem returns the attributes of all the records together. Those of a later one count.
+func encodeItem(records ...any) map[string]types.AttributeValue {
+	item := make(map[string]types.AttributeValue)
+	for _, record := range records {
+		maps.Copy(item, encodeParts(reflect.ValueOf(record)))
+	}
+	return item
 }
 
 func encodeParts(v reflect.Value) map[string]types.AttributeValue {

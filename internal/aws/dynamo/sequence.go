@@ -11,16 +11,10 @@ import (
 
 // sequenceItem is in the index by_state only while the sequence has a LookAt.
 type sequenceItem struct {
-	key
 	order.Sequence
 
 	StatePK string `stored:"state_pk"` // names.ByStateHash
 	StateSK string `stored:"state_sk"` // names.ByStateRange
-}
-
-type placeItem struct {
-	key
-	order.Place
 }
 
 // Sequence reads one item.
@@ -30,24 +24,23 @@ func (s *Store) Sequence(ctx context.Context, tenant hook.TenantID, id order.ID)
 
 // SaveSequence makes one conditional write.
 func (s *Store) SaveSequence(ctx context.Context, q order.Sequence) error {
-	it := sequenceItem{key: sequenceKey(q.ID), Sequence: q}
-	it.Version++
+	k, it := sequenceKey(q.ID), sequenceItem{Sequence: q}
 	if !q.LookAt.IsZero() {
-		it.StatePK, it.StateSK = shard(turnList, hook.ShardOf(it.PK, endpointShards)), turnRange(q)
+		it.StatePK, it.StateSK = shard(turnList, hook.ShardOf(k.PK, endpointShards)), turnRange(q)
 	}
-	return s.saveNext(ctx, "save sequence "+q.Key, it, q.Version)
+	return s.saveNext(ctx, "save sequence "+q.Key, k, q.Version, it)
 }
 
 // DueSequences queries the 16 shards, and makes a batch read per 100 sequences. limit is cut to 1 to 1000.
 func (s *Store) DueSequences(ctx context.Context, now time.Time, limit int) ([]order.Sequence, error) {
 	sources := s.shardQueries(turnList, endpointShards, below, timeBound(now.Add(time.Millisecond)))
-	due, err := pageThrough(ctx, s, sources, min(limit, maxRows), itself[order.Sequence], turnRange)
+	due, err := pageThrough(ctx, s, sources, min(limit, maxRows), turnRange)
 	return due, translate(err, "list due sequences")
 }
 
 // PutPlace makes one conditional write.
 func (s *Store) PutPlace(ctx context.Context, id order.ID, p order.Place) error {
-	return s.commit(ctx, fmt.Sprintf("put place %d of sequence %s", p.Number, id.Key), s.put(placeItem{placeKey(id, p.Number), p}, absent()).orElse(nil))
+	return s.commit(ctx, fmt.Sprintf("put place %d of sequence %s", p.Number, id.Key), s.put(placeKey(id, p.Number), absent(), p).orElse(nil))
 }
 
 // NextPlace makes one query.

@@ -86,12 +86,9 @@ func (s *Store) Count(
 	}
 	var before hourItem
 	if first.Before(hour) && add.Failed > 0 {
-		item, err := s.getItem(ctx, statsKey(endpoint, first), "counts of endpoint", string(endpoint))
-		if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
+		before, err = readOr(ctx, s, statsKey(endpoint, first), "counts of endpoint", string(endpoint), before)
+		if err != nil {
 			return circuit.Counts{}, err
-		}
-		if before, err = hourOf(item); err != nil {
-			return circuit.Counts{}, translate(err, "read counts of endpoint "+string(endpoint))
 		}
 	}
 	var window circuit.Counts

@@ -62,7 +62,20 @@ func Over(db Requests, table string) *Store {
 // read returns the record with the key. what and id name the record in errors. A missing item is
 // CodeNotFound.
 func read[T any](ctx context.Context, s *Store, k key, what, id string, attributes ...string) (record T, err error) {
-	return readAs(ctx, s, k, itself[T], what, id, attributes...)
+	op := "read " + what + " " + id
+	get := &dynamodb.GetItemInput{TableName: s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true)}
+	if len(attributes) > 0 {
+		get.ProjectionExpression, get.ExpressionAttributeNames = projected(attributes)
+	}
+	got, err := s.db.GetItem(ctx, get)
+	if err != nil {
+		return record, translate(err, op)
+	}
+	if len(got.Item) == 0 {
+		return record, fmt.Errorf("%s: %w", op, hook.NotFound(what))
+	}
+	record, err = decode[T](s, got.Item)
+	return record, translate(err, op)
 }
 
 // readOr is read of a record that need not exist: none stands for a missing one.
@@ -72,34 +85,6 @@ func readOr[T any](ctx context.Context, s *Store, k key, what, id string, none T
 		return none, nil
 	}
 	return record, err
-}
-
-// readAs is read for a record with another form as an item.
-func readAs[I, T any](
-	ctx context.Context, s *Store, k key, from func(I) (T, error), what, id string, attributes ...string,
-) (record T, err error) {
-	item, err := s.getItem(ctx, k, what, id, attributes...)
-	if err != nil {
-		return record, err
-	}
-	record, err = decode(item, from)
-	return record, translate(err, "read "+what+" "+id)
-}
-
-func (s *Store) getItem(ctx context.Context, k key, what, id string, attributes ...string) (map[string]types.AttributeValue, error) {
-	op := "read " + what + " " + id
-	get := &dynamodb.GetItemInput{TableName: s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true)}
-	if len(attributes) > 0 {
-		get.ProjectionExpression, get.ExpressionAttributeNames = projected(attributes)
-	}
-	got, err := s.db.GetItem(ctx, get)
-	if err != nil {
-		return nil, translate(err, op)
-	}
-	if len(got.Item) == 0 {
-		return nil, fmt.Errorf("%s: %w", op, hook.NotFound(what))
-	}
-	return got.Item, nil
 }
 
 // listRecords reads all records of a partition with the sort key prefix, in the order of the sort key.
@@ -183,7 +168,7 @@ func (s *Store) sorted(partition, prefix string) *dynamodb.QueryInput {
 }
 
 // newest reads a page of the items of a partition with sort keys of the prefix and a position, from
-// first to before and newest first, by way of their struct. cursor is the next of the page before. A page of
+// first to before and newest first. cursor is the next of the page before. A page of
 // large items, or with items that this build cannot read, is shorter. limit is cut to 1 to 100.
 func newest[T any](
 	ctx context.Context, s *Store, partition, prefix, first, before, cursor string, limit int,
@@ -202,12 +187,9 @@ func newest[T any](
 		return nil, "", err
 	}
 	for _, item := range items {
-		var (
-			k      key
-			record T
-		)
-		err := errors.Join(decodeItem(item, &k), decodeItem(item, &record))
-		position := strings.TrimPrefix(k.SK, prefix)
+		var it keyed[T]
+		err := decodeItem(item, &it)
+		position := strings.TrimPrefix(it.SK, prefix)
 		switch {
 		case position == cursor:
 			continue
@@ -216,7 +198,7 @@ func newest[T any](
 		case err != nil:
 			s.unreadable(ctx, item, err)
 		default:
-			page = append(page, record)
+			page = append(page, it.Record)
 		}
 		next = position
 	}
@@ -306,11 +288,11 @@ func (w write) asking(refused func(stored map[string]types.AttributeValue) error
 	return w
 }
 
-// put returns the write of an item, given as a struct. The zero condition makes
+// put returns the write of an item, given as its key and the records in it. The zero condition makes
 // the write unconditional.
-func (s *Store) put(item any, c condition) write {
+func (s *Store) put(k key, c condition, records ...any) write {
 	return write{TransactWriteItem: types.TransactWriteItem{Put: &types.Put{
-		TableName: s.table, Item: encodeItem(item),
+		TableName: s.table, Item: encodeItem(append(records, k)...),
 		ConditionExpression: c.given(), ExpressionAttributeValues: c.values, ExpressionAttributeNames: c.names,
 	}}}
 }

@@ -74,7 +74,7 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	page = readable(ctx, s, items, fromTenantItem)
+	page = readable[tenant.Tenant](ctx, s, items)
 	slices.SortFunc(page, func(a, b tenant.Tenant) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	if len(rows) > 0 && more { // also when the tenants of all rows are gone
 		next = hook.TenantID(rows[len(rows)-1].StateSK)
@@ -83,9 +83,7 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 }
 
 func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
-	return tenant.Tenant{
-		ID: hook.TenantID(strings.TrimPrefix(it.PK, tenantPartition(""))), Endpoints: int(it.Endpoints), Limits: it.Limits,
-	}, nil
+	return tenant.Tenant{ID: hook.TenantID(strings.TrimPrefix(it.PK, tenantPrefix)), Endpoints: int(it.Endpoints), Limits: it.Limits}, nil
 }
 
 // Spend makes one conditional update if the tenant's next-free time is past. Otherwise it makes a

@@ -9,7 +9,6 @@ import (
 
 // materialItem is the content of the TLS settings, in the partition of the endpoint.
 type materialItem struct {
-	key
 	hook.Material
 
 	Tenant hook.TenantID `stored:"tenant"`
@@ -26,7 +25,7 @@ func (s *Store) writeMaterial(e hook.Endpoint) []write {
 	if !e.TLS.On() {
 		return []write{s.removal(tlsKey(e.ID), condition{})}
 	}
-	return []write{s.put(materialItem{tlsKey(e.ID), *m, e.Tenant}, condition{})}
+	return []write{s.put(tlsKey(e.ID), condition{}, materialItem{*m, e.Tenant})}
 }
 
 // TLSMaterial reads one item.
