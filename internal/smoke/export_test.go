@@ -31,7 +31,6 @@ var (
 	JudgeRate        = judgeRate
 	JudgeLatency     = judgeLatency
 	JudgeSchedule    = judgeSchedule
-	JudgeFired       = judgeFired
 	Latencies        = latencies
 	Percentile       = percentile
 	Simulation       = simulation

@@ -186,21 +186,15 @@ func (t *target) postOne(ctx context.Context) (event, delivery string) {
 	return event, delivery
 }
 
-// delivery reads a delivery.
-func (t *target) delivery(ctx context.Context, id string) (*openapi.DeliveryDetail, error) {
-	d, err := t.API.Deliveries.Get(ctx, t.Tenant, id)
-	if err != nil {
-		return nil, fmt.Errorf("read the delivery %s: %w", id, err)
-	}
-	return d, nil
-}
-
 // await reads the delivery until it is in the state. It ends with an error as soon
 // as the delivery is settled in another state.
 func (t *target) await(ctx context.Context, id string, state openapi.DeliveryDetailState) (d *openapi.DeliveryDetail) {
 	t.until(ctx, func() (missing string, err error) {
-		if d, err = t.delivery(ctx, id); err != nil || d.State == state {
-			return "", err
+		switch d, err = t.API.Deliveries.Get(ctx, t.Tenant, id); {
+		case err != nil:
+			return "", fmt.Errorf("read the delivery %s: %w", id, err)
+		case d.State == state:
+			return "", nil
 		}
 		missing = fmt.Sprintf("the delivery is %s after %d attempts, and not %s: %s", d.State, d.Attempts, state, whyOf(d))
 		if final(d.State) {

@@ -79,7 +79,7 @@ func TestJudgeRetry(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			judged(t, smoke.JudgeRetry("evt_1", &smoke.Delivery{Attempts: 2}, tt.got), tt.want)
+			judged(t, smoke.JudgeRetry("evt_1", &smoke.Delivery{Attempts: 2}, tt.got, time.Second), tt.want)
 		})
 	}
 }
@@ -194,8 +194,8 @@ func TestJudgeSchedule(t *testing.T) {
 		})
 	}
 	twice := &smoke.Delivery{Attempts: 2}
-	judged(t, smoke.JudgeFired("evt_1", twice, []smoke.Request{request(0, 503), request(16*time.Minute, 200)}), "")
-	judged(t, smoke.JudgeFired("evt_1", twice, []smoke.Request{request(0, 503), request(15*time.Minute, 200)}), "came 15m0s after")
+	judged(t, smoke.JudgeRetry("evt_1", twice, []smoke.Request{request(0, 503), request(16*time.Minute, 200)}, 16*time.Minute), "")
+	judged(t, smoke.JudgeRetry("evt_1", twice, []smoke.Request{request(0, 503), request(15*time.Minute, 200)}, 16*time.Minute), "came 15m0s after")
 }
 
 func TestLatencies(t *testing.T) {

@@ -51,9 +51,14 @@ func Run(ctx context.Context, o Options) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newSession(o, d)
+	admin, err := NewClient(d.outputs["ApiUrl"], d.adminKey, o.HTTP)
 	if err != nil {
 		return nil, err
+	}
+	id := strings.ToLower(rand.Text()[:8])
+	s := &session{
+		Options: o, deployment: d, tenant: "smoke-" + id, admin: admin,
+		small: receiverStack{client: cloudformation.NewFromConfig(o.AWS), name: o.Stack + "-smoke-" + id, of: o.Stack},
 	}
 	began := o.Now()
 	s.say("stack %s in %s, account %s; tenant %s\n", o.Stack, d.stack.Region, d.stack.AccountID, s.tenant)
@@ -97,18 +102,6 @@ type session struct {
 	keyID      string // of the tenant's key; "" before it is made
 
 	mu sync.Mutex // guards Out
-}
-
-func newSession(o Options, d deployment) (*session, error) {
-	id := strings.ToLower(rand.Text()[:8])
-	admin, err := NewClient(d.outputs["ApiUrl"], d.adminKey, o.HTTP)
-	return &session{
-		Options:    o,
-		deployment: d,
-		tenant:     "smoke-" + id,
-		admin:      admin,
-		small:      receiverStack{client: cloudformation.NewFromConfig(o.AWS), name: o.Stack + "-smoke-" + id, of: o.Stack},
-	}, err
 }
 
 func (s *session) say(format string, args ...any) {
