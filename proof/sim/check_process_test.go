@@ -52,8 +52,8 @@ func (w *simulation) checkDone(p *process) {
 
 // checkOthers: after a read that left keys unprocessed, or that met words of a later build,
 // the tasks of other keys go on.
-func (p *process) checkOthers(failed []string) {
-	if p.dead || p.boundlessBatch() || len(p.made) > 0 || p.refusals > 0 || len(failed) < len(p.batch) || p.last == nil {
+func (p *process) checkOthers() {
+	if p.dead || p.boundlessBatch() || len(p.made) > 0 || p.refusals > 0 || len(p.failed) < len(p.batch) || p.last == nil {
 		return
 	}
 	if p.deadline.Sub(p.now) < hook.MaxTimeout+10*time.Second {
@@ -90,11 +90,11 @@ func (w *simulation) checkAnswer(p *process, sent *post) {
 }
 
 // checkSlots: the process handed over the slots that it took, and left the tenant's shares of its
-// attempts.
+// attempts. A task whose message comes again keeps both.
 func (w *simulation) checkSlots(p *process) {
 	for _, m := range p.batch {
 		of := attempt{m.Task.Delivery, m.Task.Attempt}
-		if !p.reads(of.DeliveryID) || p.beaten[of.Endpoint] >= mostTries { // the slot expires
+		if !p.reads(of.DeliveryID) || p.beaten[of.Endpoint] >= mostTries || slices.Contains(p.failed, m.ID) { // the slot expires
 			continue
 		}
 		limits, err := w.store.Limits(w.ctx, of.Endpoint)
@@ -106,9 +106,6 @@ func (w *simulation) checkSlots(p *process) {
 		made := slices.ContainsFunc(p.made, func(s *post) bool { return s.of == of })
 		if !made || p.of != hook.QueueSlot || m.ReceiveCount > 1 || len(w.blamed[of.DeliveryRef]) > 0 {
 			continue // a copy of the task may have taken the share again
-		}
-		if w.ordered && len(p.unknown) > 0 {
-			continue // perhaps the next head of its sequence: then the message comes again, and keeps the share
 		}
 		shares, err := w.store.Shares(w.ctx, m.Task.Tenant)
 		holder := admission.Due{Delivery: of.DeliveryID, Attempt: of.number, Nonce: m.Task.Nonce}.ShareKey()

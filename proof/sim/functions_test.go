@@ -149,12 +149,12 @@ func (w *simulation) deliver() {
 			w.count("batches without a key")
 		}
 		p.of, p.hops, p.batch, p.suffered, p.early = queue, hops+1, batch, early, early
-		failed := env.deliverer(p).ProcessBatch(p.context(), messages)
-		p.checkOthers(failed)
+		p.failed = env.deliverer(p).ProcessBatch(p.context(), messages)
+		p.checkOthers()
 		p.acknowledge(func() {
 			for i, m := range batch {
 				if w.valid(receipts[i]) {
-					p.answer(m.ID, m.ReceiveCount, slices.Contains(failed, m.ID), w.queue)
+					p.answer(m.ID, m.ReceiveCount, slices.Contains(p.failed, m.ID), w.queue)
 				}
 			}
 		})

@@ -66,6 +66,7 @@ type process struct {
 	refusals int             // by senders of other places
 
 	batch  []memory.Message              // of function deliver
+	failed []string                      // ids of the messages of the batch that come again
 	check  hook.CircuitCheck             // of function breaker
 	ticks  bool                          // the schedule of function breaker
 	made   []*post                       // its attempts
