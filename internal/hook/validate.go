@@ -45,7 +45,7 @@ const (
 	MaxScheduleDelays      = 20
 	MaxDelay               = 7 * 24 * time.Hour
 	MaxAttempts            = MaxScheduleDelays + 1 // that a retry policy counts
-	MaxRequests            = MaxAttempts + 1       // recorded attempts of a delivery: one that a stale connection lost does not count
+	MaxRequests            = MaxAttempts + 1       // recorded attempts: one more after a stale connection or a rejection with others
 	MaxExponentialFactor   = 10.0
 	DefaultRotationOverlap = 24 * time.Hour
 	MaxRotationOverlap     = 7 * 24 * time.Hour

@@ -106,7 +106,7 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 	sent := w.posts[d.Ref()][i]
 	o, result := sent.outcome, sent.result()
 	e, delays := sent.by, sent.by.Retry.Schedule
-	last := d.Attempts > len(delays)
+	last, together := d.Attempts > len(delays), sent.rejectedTogether()
 	var low, high, soonest, latest time.Duration // with and without the wait that the endpoint asked for
 	if !last {
 		soonest, latest = spread(e.Retry.Jitter, delays[d.Attempts-1])
@@ -129,13 +129,16 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 		right = o.Class == hook.ClassDelivered
 	case hook.StateRetrying:
 		right = result == hook.ResultTransient && !last && age+delay <= e.MaxAge &&
-			(delay >= low && delay <= high || age+high > e.MaxAge && delay >= soonest && delay <= latest) // its wait is not its death
+			(delay >= low && delay <= high || age+high > e.MaxAge && delay >= soonest && delay <= latest) || // its wait is not its death
+			together && (last || age+latest > e.MaxAge) && age+delay <= e.MaxAge &&
+				delay >= -time.Millisecond && delay <= o.RetryAfter+e.Coalesce.Window+time.Millisecond
 	case hook.StateDead:
 		right = result == hook.ResultRejected && (d.Reason == hook.ReasonRejected || d.Reason == hook.ReasonGone) ||
-			result == hook.ResultTransient && last && d.Reason == hook.ReasonExhausted ||
-			result == hook.ResultTransient && !last && d.Reason == hook.ReasonExpired && age+latest > e.MaxAge
+			result == hook.ResultTransient && last && !together && d.Reason == hook.ReasonExhausted ||
+			result == hook.ResultTransient && !last && !together && d.Reason == hook.ReasonExpired && age+latest > e.MaxAge ||
+			together && d.Reason == hook.ReasonExpired && age+e.Coalesce.Window+time.Millisecond > e.MaxAge
 	case hook.StateParked: // another task parked the delivery during the attempt
-		right = result == hook.ResultTransient && !last && d.NextAttemptAt.IsZero() &&
+		right = result == hook.ResultTransient && (!last || together) && d.NextAttemptAt.IsZero() &&
 			old.State == hook.StateParked && old.Parks == d.Parks && old.Reason == d.Reason
 	case hook.StateQueued, hook.StateDiscarded, hook.StateCancelled:
 	}
@@ -156,11 +159,14 @@ func (w *simulation) checkAttempt(p *process, old, d hook.Delivery, a *hook.Atte
 // result returns what the answer means for the delivery. An answer that rejects several
 // events rejects none of them: each goes alone.
 func (s *post) result() hook.Result {
-	r := meaning(&s.by, &s.outcome)
-	if r == hook.ResultRejected && len(s.members) > 1 && s.outcome.Class != hook.ClassGone {
+	if s.rejectedTogether() {
 		return hook.ResultTransient
 	}
-	return r
+	return meaning(&s.by, &s.outcome)
+}
+
+func (s *post) rejectedTogether() bool {
+	return meaning(&s.by, &s.outcome) == hook.ResultRejected && len(s.members) > 1 && s.outcome.Class != hook.ClassGone
 }
 
 // spread returns the documented bounds of the jitter.

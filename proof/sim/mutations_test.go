@@ -86,7 +86,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "max_age is forgotten when the next attempt is planned", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
-			old: "if retry.Expired(*d, next, e.MaxAge) {", bug: "if retry.Expired(*d, next, 100*e.MaxAge) {",
+			old: "!retry.Expired(*d, next, e.MaxAge)", bug: "!retry.Expired(*d, next, 100*e.MaxAge)",
 		},
 		{
 			name: "max_age is forgotten when a task arrives", file: "internal/rule/settlement/judge.go", by: []check{checkAge},
@@ -314,7 +314,11 @@ func mutations() []mutation {
 		},
 		{
 			name: "a rejected event takes the others of its request with it", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
-			old: "if o.Batch.Several() && result", bug: "if o.Batch.Several() && false && result",
+			old: "if RejectedTogether(e, o) {", bug: "if false && RejectedTogether(e, o) {",
+		},
+		{
+			name: "the last attempt of an event is a request that is rejected for another", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},
+			old: "d.Attempts < hook.MaxRequests {", bug: "d.Attempts < 0 {",
 		},
 		{
 			name: "a refused redrive loses the letter", file: "internal/delivery/deliver/replay.go", by: []check{checkLetters},
@@ -322,7 +326,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a status of give_up_on leaves the events of a request together", file: "internal/delivery/attempt/together.go", by: []check{checkBatch},
-			old: "e.ResultOf(&d.Last)", bug: "new(hook.Endpoint).ResultOf(&d.Last)",
+			old: "settlement.RejectedTogether(e,", bug: "settlement.RejectedTogether(new(hook.Endpoint),",
 		},
 		{
 			name: "a request has more events than max_events", file: "internal/delivery/attempt/together.go", by: []check{checkBatch},

@@ -31,7 +31,7 @@ func Together[T any](due []T, of func(T) *settlement.Subject, queue hook.Queue) 
 	)
 	for _, one := range due {
 		size := len(of(one).Event.Payload)
-		if alone(e, of(one).Delivery) {
+		if settlement.RejectedTogether(e, &of(one).Delivery.Last) { // only a request of its own shows whether it is rejected
 			groups = append(groups, []T{one})
 			continue
 		}
@@ -57,13 +57,6 @@ func Requests[T any](admitted []T, of func(T) *settlement.Subject) [][]T {
 
 // coalesces reports whether deliveries of the endpoint share requests; a nil endpoint is a deleted one.
 func coalesces(e *hook.Endpoint) bool { return e != nil && e.Coalesce.On() }
-
-// alone reports whether the delivery needs a request of its own: the endpoint rejected a
-// request with several events, and only a request with one event shows which of them it
-// rejects.
-func alone(e *hook.Endpoint, d *hook.Delivery) bool {
-	return d.Last.Batch.Several() && e.ResultOf(&d.Last) == hook.ResultRejected
-}
 
 // of returns the attempt as the record of a member has it: only the record of the leader lists the
 // members, and has the whole answer.

@@ -163,6 +163,31 @@ func TestCoalesce_ARejectedEventDoesNotAffectTheOthers(t *testing.T) {
 	}
 }
 
+// If the rejected request was the last attempt of the policy, each event has one more, alone.
+func TestCoalesce_ARejectedEventDoesNotAffectTheLastAttemptOfTheOthers(t *testing.T) {
+	t.Parallel()
+
+	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{time.Second}})
+	e := w.Endpoint(windowed(nil))
+	refs := accept(w, e, "1", `"poison"`, "3")
+	w.Answer = world.Always(503)
+	w.Step()
+	w.Answer = world.Status(func(r send.Request) int {
+		if strings.Contains(string(r.Event.Payload), "poison") {
+			return 400
+		}
+		return 200
+	})
+	w.Run()
+
+	if got := w.States(refs); got != "1 dead rejected, 2 delivered" || len(w.Posts) != 5 {
+		t.Errorf("states = %s after %d requests; want the poison dead, after two requests for all and one for each", got, len(w.Posts))
+	}
+	if got := w.Attempts(refs[1]); fmt.Sprint(got) != "[1 unavailable 2 refused 3 refused]" {
+		t.Errorf("attempts of the poison = %v", got)
+	}
+}
+
 func TestCoalesce_EachMemberHasItsRetryPlan(t *testing.T) {
 	t.Parallel()
 

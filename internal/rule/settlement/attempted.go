@@ -60,14 +60,18 @@ func reasonOf(c hook.Class) hook.Reason {
 	return hook.ReasonRejected
 }
 
-// meaningOf returns what the outcome means for a delivery. If a request with several events is
-// rejected, the cause may be another event, so the delivery is tried again alone.
+// meaningOf returns what the outcome means for a delivery.
 func meaningOf(e *hook.Endpoint, o *hook.Outcome) hook.Result {
-	result := e.ResultOf(o)
-	if o.Batch.Several() && result == hook.ResultRejected && o.Class != hook.ClassGone {
+	if RejectedTogether(e, o) {
 		return hook.ResultTransient
 	}
-	return result
+	return e.ResultOf(o)
+}
+
+// RejectedTogether reports whether the endpoint rejected a request with several events. The cause may be any of
+// them, so each is tried again alone. A 410 is about the endpoint.
+func RejectedTogether(e *hook.Endpoint, o *hook.Outcome) bool {
+	return o.Batch.Several() && o.Class != hook.ClassGone && e.ResultOf(o) == hook.ResultRejected
 }
 
 // ownWait returns the wait for which the delivery itself waits. After a 429 the gate holds the whole
@@ -81,23 +85,28 @@ func ownWait(s *Subject, o *hook.Outcome) time.Duration {
 	return o.RetryAfter
 }
 
-// afterFailure plans the next attempt: at once after a stale connection. If the delivery would be
-// older than max_age by then, it is dead now, so that its owner is told at once.
+// afterFailure plans the next attempt: after the first of the delays that ends before max_age. If none does, the
+// delivery is dead now, so that its owner is told at once.
 func afterFailure(d *hook.Delivery, e *hook.Endpoint, retryAfter time.Duration, now time.Time) (hook.State, hook.Reason, time.Time) {
-	delay, ok := retry.Next(e.Retry, d.ID, d.Counted(), retryAfter)
+	var delays []time.Duration
 	if d.AfterStale(d.Attempts + 1) {
-		delay, ok = 0, true
+		delays = append(delays, 0)
 	}
-	if !ok {
+	if delay, ok := retry.Next(e.Retry, d.ID, d.Counted(), retryAfter); ok {
+		unasked, _ := retry.Next(e.Retry, d.ID, d.Counted(), 0) // the wait that the endpoint asked for must not be its death
+		delays = append(delays, delay, unasked)
+	}
+	// Nor must the rejection of another event: alone, it has an attempt even after the policy's last one.
+	if RejectedTogether(e, &d.Last) && d.Attempts < hook.MaxRequests {
+		delays = append(delays, retryAfter, 0)
+	}
+	if len(delays) == 0 {
 		return hook.StateDead, hook.ReasonExhausted, time.Time{}
 	}
-	_, next := e.QueueAt(hook.QueueRetry, now.Add(delay))
-	if retry.Expired(*d, next, e.MaxAge) && delay <= retryAfter { // the wait that the endpoint asked for must not be its death
-		delay, _ = retry.Next(e.Retry, d.ID, d.Counted(), 0)
-		_, next = e.QueueAt(hook.QueueRetry, now.Add(delay))
+	for _, delay := range delays {
+		if _, next := e.QueueAt(hook.QueueRetry, now.Add(delay)); !retry.Expired(*d, next, e.MaxAge) {
+			return hook.StateRetrying, hook.ReasonNone, next
+		}
 	}
-	if retry.Expired(*d, next, e.MaxAge) {
-		return hook.StateDead, hook.ReasonExpired, time.Time{}
-	}
-	return hook.StateRetrying, hook.ReasonNone, next
+	return hook.StateDead, hook.ReasonExpired, time.Time{}
 }

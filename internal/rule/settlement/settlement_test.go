@@ -108,6 +108,7 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 	}
 	ok, failed, refused, gone := attempt(hook.ClassDelivered, 200), attempt(hook.ClassUnavailable, 503), attempt(hook.ClassRefused, 404), attempt(hook.ClassGone, 410)
 	busy := settlement.Attempted(&hook.Outcome{Class: hook.ClassUnavailable, Status: 503, RetryAfter: time.Hour}, now, now)
+	together := settlement.Attempted(&hook.Outcome{Class: hook.ClassRefused, Status: 400, Batch: &hook.Batch{Size: 2}}, now, now)
 	park := settlement.Unattempted(hook.StateParked, hook.ReasonPaused, now)
 	retryAt := now.Add(10 * time.Second)
 	tests := []struct {
@@ -143,6 +144,40 @@ func TestDecision_On_plansByTheNewestRecord(t *testing.T) {
 		{
 			name: "a failure in give_up_on", decision: failed, edit: func(s *settlement.Subject) { s.Endpoint.GiveUpOn = []int{503} },
 			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true},
+		},
+		{name: "a refusal of several events", decision: together, want: written{Course: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: retryAt, Attempt: true}},
+		{
+			name: "the last attempt is a refusal of several events: once more, alone", decision: together, edit: attempts(1),
+			want: written{Course: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: now, Attempt: true},
+		},
+		{
+			name: "the attempt alone fails", decision: failed, edit: attempts(2),
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Task: "own", Attempt: true},
+		},
+		{
+			name: "the attempt alone is refused", decision: refused, edit: attempts(2),
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonRejected, Task: "own", Attempt: true},
+		},
+		{
+			name: "a refusal of several events whose retry would come after max_age", decision: together, edit: func(s *settlement.Subject) { s.Endpoint.MaxAge = time.Second },
+			want: written{Course: settlement.WriteFirst, State: hook.StateRetrying, Task: "own", Next: now, Attempt: true},
+		},
+		{
+			name: "a refusal of several events after max_age", decision: together, edit: func(s *settlement.Subject) {
+				s.Endpoint.MaxAge, s.Delivery.CreatedAt = time.Second, now.Add(-time.Minute)
+			},
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExpired, Task: "own", Attempt: true},
+		},
+		{
+			name: "a refusal of several events at the most requests of a delivery", decision: together, edit: attempts(hook.MaxRequests - 1),
+			want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonExhausted, Task: "own", Attempt: true},
+		},
+		{
+			name: "the last attempt is a refusal of several events over a park", decision: together, edit: func(s *settlement.Subject) {
+				attempts(1)(s)
+				s.Delivery.State, s.Delivery.Parks = hook.StateParked, 1
+			},
+			want: written{Course: settlement.WriteFirst, State: hook.StateParked, Task: "own", Attempt: true},
 		},
 		{name: "410 Gone", decision: gone, want: written{Course: settlement.WriteFirst, State: hook.StateDead, Reason: hook.ReasonGone, Task: "own", Attempt: true}},
 		{name: "a park", decision: park, want: written{Course: settlement.WriteFirst, State: hook.StateParked, Reason: hook.ReasonPaused, Task: "own"}},
@@ -207,6 +242,11 @@ func newest(state hook.State, attempts int, task string) func(s *settlement.Subj
 	return func(s *settlement.Subject) {
 		s.Delivery.State, s.Delivery.Attempts, s.Delivery.DecidedBy, s.Delivery.UpdatedAt = state, attempts, task, now
 	}
+}
+
+// attempts returns an edit for the task of the attempt after n.
+func attempts(n int) func(s *settlement.Subject) {
+	return func(s *settlement.Subject) { s.Task.Attempt, s.Delivery.Attempts = n+1, n }
 }
 
 // parked returns an edit of a record that was parked after the task was made. In another state
