@@ -191,7 +191,7 @@ func circuits() []admission.Record {
 			State: circuit.Open, Generation: 3, Failures: 5, FailedIn: 2, Threshold: 4, Shed: 35, ShedAt: at(24), Successes: 2, Cooldown: 5 * time.Minute, OpenedAt: at(20), ProbeAt: at(25),
 			Holder: "probe", LeaseUntil: at(22), ClosedAt: at(19),
 		},
-		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Waiting: true, EmptySince: at(31), Wave: 4,
+		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Pace: admission.Pace{Rate: 7.25, Since: at(54), Refused: true}, Waiting: true, EmptySince: at(31), Wave: 4,
 		Review: review.Flags{Slow: true, Fragile: true, Timeout: 5 * time.Second, Warned: review.WarnedOnce, WarnedAt: at(32), Certificate: "m1 30", Began: at(47), Judged: at(46), AtRiskUntil: at(49)},
 		Tally:  drain.Tally{At: at(50), Partial: true, Retrying: 101, Dead: 102, Parked: drain.ByAge{8, 7, 6, 5, 4, 3, 2, 1}, Oldest: at(1), Newest: at(48)},
 		Speed:  admission.Slow, SpeedAt: at(33), SeenAt: at(34), ProbeType: "order.paid", ProbedFrom: at(35), ProbeSentAt: at(51), LookFrom: at(36), LookAt: at(37), AttendAt: at(38),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/endpoint"
+	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -84,6 +85,48 @@ func rateRaised(t *testing.T, s setup) (measured string) {
 		s.want(t, next <= 5*time.Second && all <= time.Minute,
 			"the next event after %s, %d of %d after %s; want the next within 5 s and all within a minute", next, l.delivered(e), events, all)
 		measured = fmt.Sprintf("the next after %s, all after %s", seconds(next), seconds(all))
+	})
+	return measured
+}
+
+// rateLimited has a receiver with a token bucket of ten, which is in debt for the first six seconds of the trouble.
+func rateLimited(t *testing.T, s setup) (measured string) {
+	t.Helper()
+
+	const takes, gets = 10.0, 5
+	minutes := s.of(3, 10, 10)
+	s.run(t, func(l *lab) {
+		var tokens float64
+		var last time.Time // zero: no trouble yet
+		var took []time.Duration
+		refused := 0
+		e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
+			if last.IsZero() {
+				return healthyAfter, 200
+			}
+			now := time.Now()
+			tokens, last = min(takes, tokens+takes*now.Sub(last).Seconds()), now
+			if tokens < 1 {
+				refused++
+				return healthyAfter, 429
+			}
+			tokens--
+			took = append(took, now.Sub(r.Event.AcceptedAt))
+			return healthyAfter, 200
+		}, nil)
+		l.prove(e)
+		l.setting(func() { tokens, last = -60, time.Now() })
+		before := l.delivered(e)
+		n := minutes * 60 * gets
+		for range n {
+			l.post(e, "order.paid")
+			time.Sleep(time.Second / gets)
+		}
+		l.until(5*time.Minute, func() bool { return l.delivered(e) == before+n })
+		p95 := percentile(took, 95)
+		s.want(t, l.delivered(e) == before+n && p95 <= 15*time.Second && refused <= 20,
+			"%d of %d arrived, p95 %s, %d refused; want all, within 15 s, at most 20 refused", l.delivered(e)-before, n, p95, refused)
+		measured = fmt.Sprintf("all, p95 %s, %d refused", seconds(p95), refused)
 	})
 	return measured
 }

@@ -13,6 +13,9 @@ import (
 
 type recordOf = admission.Record
 
+// asksToWait is the Retry-After of a 429.
+const asksToWait = 10 * time.Second
+
 // answer is a receiver: the duration and the status of the next answer.
 type answer func(r send.Request) (time.Duration, int)
 
@@ -62,6 +65,9 @@ func (r *receivers) Send(_ context.Context, request send.Request) hook.Outcome {
 	o := hook.Outcome{Class: hook.ClassOfStatus(status), Status: status, URL: request.Endpoint.URL, Duration: wait}
 	if wait >= request.Endpoint.Timeout {
 		o = hook.Outcome{Class: hook.ClassTimeout, URL: request.Endpoint.URL, Duration: request.Endpoint.Timeout}
+	}
+	if o.Class == hook.ClassThrottled {
+		o.RetryAfter = asksToWait
 	}
 	time.Sleep(o.Duration)
 	r.mu.Lock()

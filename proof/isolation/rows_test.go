@@ -29,6 +29,7 @@ func rows() []row {
 		{"limited backlog", "`max_in_flight` 5, answers after 200 ms, 10,000 waiting", fmt.Sprintf("at least %.0f %% of 25/s, at most 5 at once, at most 4 writes per delivery", 100*leastShare), limitedBacklog, true, false},
 		{"rate raised", "`rate_per_second` from 0.05 to 1,000 with 2,000 waiting", "the next event within 5 s, all within a minute", rateRaised, false, true},
 		{"rate backlog", "`rate_per_second` 50 and then 1,000, with a backlog", "at least 90 % of 50/s, then at least 50/s, never faster than the rate", rateBacklog, false, true},
+		{"rate limited", "takes 10 a second and answers 429 with a Retry-After of 10 s above, gets 5 a second, and for 6 s takes none", "all arrive, 95 % within 15 s, with at most 20 refused", rateLimited, false, false},
 		{"poison", "5 events of a type answered 500 always, then 50 good events", "the good ones within one cooldown and a minute", poison, false, false},
 		{"poison cost", "`max_in_flight` 5, answers after 200 ms, 1 waiting event in 20 fails", "a failed attempt costs at most 1.5 good deliveries", poisonCost, false, true},
 		{"poison retries", "the same with the standard policy, 1 waiting event in 20, in 10 or in 5 fails", "the circuit stays closed, and a failed attempt costs at most 1.5 good deliveries", poisonRetries, false, true},

@@ -37,7 +37,7 @@ func way() []room {
 		{"internal/delivery/admit", []string{"gate", "done", "slots", "call", "late", "credit", "share", "unwritten", "write", "ports"}},
 		{"internal/delivery/attempt", []string{"maker", "together", "document", "open", "tls", "remote", "time", "log", "ports"}},
 		{"internal/delivery/settle", []string{"settler", "task", "completion", "gone", "notify", "orders", "turn", "head", "queued", "log", "ports"}},
-		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "slots", "speed", "record", "query", "claim", "order", "leases", "rate", "limits"}},
+		{"internal/rule/admission", []string{"table", "rows", "group", "permit", "outcome", "transition", "slots", "speed", "record", "pace", "query", "claim", "order", "leases", "rate", "limits"}},
 	}
 }
 

@@ -52,6 +52,7 @@ func sampleRecord(endpoint hook.EndpointID) admission.Record {
 		Endpoint:       endpoint,
 		Tenant:         "acme",
 		ThrottledUntil: storeEpoch().Add(3 * time.Minute),
+		Pace:           admission.Pace{Rate: 10.0 / 3, Since: storeEpoch().Add(8 * time.Minute), Refused: true},
 		Waiting:        true,
 		EmptySince:     storeEpoch().Add(4 * time.Minute),
 		Wave:           5,
@@ -97,7 +98,7 @@ func circuitComesBack(t *testing.T, s StoreUnderTest) {
 	for range 3 {
 		given := r
 		for _, at := range []*time.Time{
-			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ShedAt, &given.ThrottledUntil, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
+			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ShedAt, &given.ThrottledUntil, &given.Pace.Since, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
 		} {
 			*at = at.Add(999 * time.Microsecond).In(time.FixedZone("", 3600)) // kept in UTC milliseconds
 		}

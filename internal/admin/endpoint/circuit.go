@@ -217,6 +217,9 @@ func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
+	if record.Pace.At(now) == 0 {
+		record.Pace = admission.Pace{}
+	}
 	s := Status{
 		Endpoint: e, Gate: record, Admits: admits, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
 	}

@@ -169,7 +169,7 @@ func reasonOf(s *endpoint.Status) hook.Reason {
 		return hook.ReasonThrottled
 	case s.Admits < 1:
 		return hook.ReasonFailureRate
-	case s.Endpoint.RatePerSecond > 0:
+	case s.Endpoint.RatePerSecond > 0, s.Gate.Pace.Rate > 0:
 		return hook.ReasonRate
 	}
 	return hook.ReasonInFlight

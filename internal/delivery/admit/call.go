@@ -73,7 +73,7 @@ func (c *call) choose(ctx context.Context, before admission.Limits, now time.Tim
 	}
 	waiting := next.Free(slices.Concat(listed, c.parked))
 	admission.Order(waiting, now)
-	next, chosen, c.rateWait = next.Claim(waiting, width, c.endpoint.RatePerSecond, c.maxWait(now), now)
+	next, chosen, c.rateWait = next.Claim(waiting, width, c.record.RateNow(&c.endpoint, now), c.maxWait(now), now)
 	return next, chosen, nil
 }
 

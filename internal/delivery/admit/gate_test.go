@@ -440,8 +440,8 @@ func TestGate_ThrottledEndpointParks(t *testing.T) {
 		t.Errorf("circuit checks differ (-want +got):\n%s", diff)
 	}
 	w.Clock.Until(start.Add(wait))
-	if got := decisions(w.admit(w.query(active(), 1, 1))); got != "admit" {
-		t.Errorf("after the throttle: %s; want admit", got)
+	if v := w.admit(w.query(active(), 1, 1)).Verdicts[0]; v.Decision != admission.Park || v.Reason != hook.ReasonRate {
+		t.Errorf("after the throttle: %+v; want the delivery parked behind the others, at the endpoint's pace", v)
 	}
 }
 

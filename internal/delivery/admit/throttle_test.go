@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -95,5 +96,57 @@ func TestGate_countsNoStaleConnection(t *testing.T) {
 	}
 	if r := w.record(); r.State != circuit.Open {
 		t.Errorf("record = %+v; want an open circuit", r)
+	}
+}
+
+// After a 429 the endpoint gets a pace, which grows until it is refused again, and ends ten minutes after the last 429.
+func TestGate_PacesAfterA429(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	step := func(name string, pass, retryAfter time.Duration, want float64) {
+		t.Helper()
+
+		w.Clock.Pass(pass)
+		if retryAfter > 0 {
+			w.throttle(w.admit(w.query(active(), 0, 1)), retryAfter)
+		}
+		r, e := w.record(), active()
+		if got := r.RateNow(e, w.Clock.Now()); math.Abs(got-want) > 0.01*want {
+			t.Errorf("%s: %.3f a second; want %.3f", name, got, want)
+		}
+		e.RatePerSecond = want / 2
+		if got := r.RateNow(e, w.Clock.Now()); got != want/2 {
+			t.Errorf("%s: %.3f a second with a limit of %.3f; want the limit", name, got, want/2)
+		}
+	}
+	step("before", 0, 0, 0)
+	step("the first 429", 0, time.Second, 5)
+	step("another of the same moment", 0, time.Second, 5)
+	step("at the end of the hold", time.Second, 0, 5)
+	step("ten seconds later", 10*time.Second, 0, 9.836)
+	step("a second 429", 0, 10*time.Second, 7.869)
+	step("after that hold", 10*time.Second, 0, 7.869)
+	step("a short hold soon after", time.Second, time.Second, 7.908)
+	step("a minute later", time.Minute, 0, 10.666)
+	step("a third 429", 0, time.Second, 8.533)
+	step("ten minutes after the hold", 10*time.Minute+time.Second, 0, 0)
+}
+
+// The first pace is what the endpoint took before.
+func TestGate_PacesByWhatWasTaken(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	results := make([]hook.Class, 10)
+	for i := range results {
+		results[i] = hook.ClassDelivered
+	}
+	for range 60 { // 600 in the current minute
+		w.settle(w.admit(w.query(active(), 0, 10)), results...)
+	}
+	w.throttle(w.admit(w.query(active(), 0, 1)), time.Second)
+	if r := w.record(); math.Abs(r.Pace.Rate-10) > 0.1 {
+		t.Errorf("the pace is %.2f a second; want 10", r.Pace.Rate)
 	}
 }

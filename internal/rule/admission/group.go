@@ -29,7 +29,7 @@ func (a *asking) coalesces(Due) (Verdict, bool) {
 // When the group waits for a rate slot, only the first task carries the reserved slot. So one
 // request uses it, whichever tasks come back together.
 func (a *asking) decideGroup() []Verdict {
-	window, rate := a.endpoint.Coalesce, a.endpoint.RatePerSecond
+	window, rate := a.endpoint.Coalesce, a.rate
 	if a.query.Queue != hook.QueueCoalesce {
 		return a.all(later(window.End(a.now)))
 	}

@@ -38,7 +38,7 @@ func TestLimits_Reserve(t *testing.T) {
 		{name: "a slot half a second away is later", slot: 5 * tenth, rate: 10, n: 1, want: []time.Duration{5 * tenth}},
 		{name: "a busy endpoint has room later", slot: time.Second, rate: 10, n: 2, want: []time.Duration{time.Second, time.Second + tenth}},
 		{name: "a slot at the start is now", slot: 0, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "slots reserved at another rate are given up", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{0, 0}},
+		{name: "36 slots reserved at another rate come first, at this one", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{36 * tenth, 37 * tenth}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,10 +48,7 @@ func TestLimits_Reserve(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Reserve() differs (-want +got):\n%s", diff)
 			}
-			first := tt.slot
-			if first < 0 || tt.rate != 10 {
-				first = 0
-			}
+			first := max(0, time.Duration(float64(tt.slot)*tt.rate/10))
 			if want := first + time.Duration(tt.n)*tenth; next.RateSlot.Sub(start) != want || next.Rate != 10 {
 				t.Errorf("the next slot is %s at %v; want %s at 10", next.RateSlot.Sub(start), next.Rate, want)
 			}

@@ -94,7 +94,11 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		r.Circuit = r.AfterBatch(o.Results, window, a.Next.Record.Circuit, settings, now)
 	}
 	if o.throttled && !a.test {
-		if until := now.Add(o.retryAfter).Truncate(time.Millisecond); until.After(r.ThrottledUntil) {
+		until := now.Add(o.retryAfter).Truncate(time.Millisecond)
+		if !now.Before(r.ThrottledUntil) { // the first 429 since the last hold: attempts in flight together are refused together
+			r.Pace = r.Pace.slower(window, until, now)
+		}
+		if until.After(r.ThrottledUntil) {
 			r.ThrottledUntil = until
 		}
 	}

@@ -2,8 +2,8 @@ package admission
 
 import "time"
 
-// Reserve reserves a rate slot at perSecond, and returns its time, not before now. Slots that
-// were reserved at another rate are given up, so a changed rate applies at once.
+// Reserve reserves a rate slot at perSecond, and returns its time, not before now. Of slots that
+// were reserved at another rate as many precede it, but at perSecond: so a changed rate applies at once.
 //
 // Reserve is the generic cell rate algorithm (ITU-T I.371), but where that would refuse,
 // Reserve reserves a later slot, and a delivery that comes back then need not ask again. The
@@ -11,8 +11,11 @@ import "time"
 // otherwise a delivery would wait a second for a slot that is a millisecond away.
 func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot time.Time) {
 	slot = l.RateSlot
-	if slot.Before(now) || l.Rate != perSecond {
+	switch {
+	case slot.Before(now):
 		slot = now
+	case l.Rate != perSecond:
+		slot = now.Add(time.Duration(float64(slot.Sub(now)) * l.Rate / perSecond))
 	}
 	l.Rate = perSecond
 	l.RateSlot = slot.Add(time.Duration(float64(time.Second) / perSecond)).Round(0)

@@ -20,6 +20,7 @@ type Record struct {
 	Endpoint       hook.EndpointID `stored:"id"`
 	Tenant         hook.TenantID   `stored:"tenant"`
 	ThrottledUntil time.Time       `stored:"throttled_until"` // the endpoint answered 429: no attempt starts before this time
+	Pace           Pace            `stored:",inline"`         // what the endpoint gets after a 429
 	Waiting        bool            `stored:"waiting"`         // deliveries are parked for the endpoint, or about to be parked
 	EmptySince     time.Time       `stored:"empty_since"`     // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
 	Wave           int             `stored:"wave"`            // the next wave of the release, from 1; 0: no release in progress
@@ -105,13 +106,13 @@ func (r Record) Release(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Reset returns the record with a closed circuit and without the hold of a 429, and with the first
+// Reset returns the record with a closed circuit and without the hold and the pace of a 429, and with the first
 // wave of a release due if deliveries wait.
 func (r Record) Reset(now time.Time) Record {
 	if r.State != circuit.Closed {
 		r = r.unproven(now)
 	}
-	r.Circuit, r.ThrottledUntil = r.Circuit.Reset(now), time.Time{}
+	r.Circuit, r.ThrottledUntil, r.Pace = r.Circuit.Reset(now), time.Time{}, Pace{}
 	return r.Release(now)
 }
 
@@ -130,11 +131,12 @@ func (r Record) HeldAtMost(wait time.Duration, now time.Time) Record {
 }
 
 // Mended returns the record after its owner changed something that may end its trouble, such as the
-// URL, or enabled it: the hold of a 429 is over, and a check sends a delivery at once, as the probe
+// URL, or enabled it: the hold and the pace of a 429 are over, and a check sends a delivery at once, as the probe
 // if the circuit is open. The endpoint's own timeout applies again. moved says that the requests go to another server
 // now.
 func (r Record) Mended(moved bool, now time.Time) Record {
-	r.Circuit, r.ThrottledUntil, r.Review.Timeout = r.Circuit.Mended(moved, now), time.Time{}, 0
+	r.Circuit, r.ThrottledUntil, r.Pace = r.Circuit.Mended(moved, now), time.Time{}, Pace{}
+	r.Review.Timeout = 0
 	return r.Suspect(now).Release(now)
 }
 

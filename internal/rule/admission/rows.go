@@ -107,7 +107,7 @@ func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {
 		return Verdict{}, false
 	}
-	_, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
+	_, slot := a.Next.Limits.Reserve(a.rate, a.now)
 	wait := slot.Sub(a.now)
 	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, a.before.Backlog() && !due.Slot || due.Slot && wait > 0 || wait > MaxRateWait
 }
@@ -119,7 +119,7 @@ func (a *asking) aboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {
 		return Verdict{}, false
 	}
-	next, slot := a.Next.Limits.Reserve(a.endpoint.RatePerSecond, a.now)
+	next, slot := a.Next.Limits.Reserve(a.rate, a.now)
 	a.Next.Limits = &next
 	queue := hook.QueueRetry // not the queue slot, because the share is given back
 	if a.query.Queue == hook.QueueOverflow {
@@ -130,7 +130,7 @@ func (a *asking) aboveRate(due Due) (Verdict, bool) {
 
 // paced reports whether the task needs a rate slot.
 func (a *asking) paced(due Due) bool {
-	return a.endpoint.RatePerSecond > 0 && !due.Reserved && a.has(LimitsPart) && !a.runs(due)
+	return a.rate > 0 && !due.Reserved && a.has(LimitsPart) && !a.runs(due)
 }
 
 // withoutShare: in the queue slot a share expires if the task waits there for long.

@@ -52,8 +52,8 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 		return 0
 	}
 	slots := r.MostSlots(e, now)
-	if slots == 0 && e.RatePerSecond > 0 {
-		return int(min(max(math.Ceil(e.RatePerSecond), minDrainSlots), maxDrainSlots))
+	if rate := r.RateNow(e, now); slots == 0 && rate > 0 {
+		return int(min(max(math.Ceil(rate), minDrainSlots), maxDrainSlots))
 	}
 	return slots
 }

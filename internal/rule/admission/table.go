@@ -46,7 +46,7 @@ func Conditions() []string {
 func Ask(q *Query, now time.Time) Admission {
 	a := asking{query: q, before: q.Record, now: now, Admission: Admission{Next: q.State, endpoint: q.Endpoint}}
 	if q.Endpoint != nil {
-		a.most = q.Record.MostSlots(q.Endpoint, now)
+		a.most, a.rate = q.Record.MostSlots(q.Endpoint, now), q.Record.RateNow(q.Endpoint, now)
 	}
 	rows := rules()
 	for _, due := range q.Due {
@@ -73,6 +73,7 @@ type asking struct {
 	before Record
 	now    time.Time
 	most   int       // the highest number of in-flight slots; 0: an attempt needs none
+	rate   float64   // attempts per second; 0: no limit
 	probed bool      // a task is the probe
 	group  []Verdict // of a coalescing endpoint; nil: not decided yet
 }
