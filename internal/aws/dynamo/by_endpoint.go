@@ -34,15 +34,14 @@ func (s *Store) Overdue(ctx context.Context, state hook.State, from, before time
 	if !from.Before(before) { // DynamoDB rejects a query with a lower bound above the upper bound
 		return nil, nil
 	}
-	position := func(d hook.Delivery) string {
-		if d.State != state || !d.OverdueFrom().Before(before) {
-			return ""
+	row := func(d hook.Delivery) stateRow {
+		if !d.OverdueFrom().Before(before) {
+			return stateRow{}
 		}
-		return dueRange(d)
+		return dueRow(d)
 	}
 	name, shards := dueListOf(state)
-	sources := s.shardQueries(name, shards, between, timeBound(from), timeBound(before))
-	overdue, err := pageThrough(ctx, s, sources, min(limit, maxRows), position)
+	overdue, err := listed(ctx, s, name, shards, min(limit, maxRows), row, between, timeBound(from), timeBound(before))
 	return overdue, translate(err, "list overdue deliveries")
 }
 

@@ -20,30 +20,33 @@ import (
 // EndpointSK lists the delivery in the index by_endpoint. The first generation of a
 // delivered delivery has no row there, because its key is its position in the list; a
 // queued delivery has none, because no list of an endpoint shows it.
-// StatePK and StateSK list a retrying or queued delivery by the time of
-// hook.Delivery.ListedAt.
 type deliveryItem struct {
 	hook.Delivery
 
 	Recent     []byte `stored:"recent"`      // hook.Delivery.Recent, packed
 	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
-	StatePK    string `stored:"state_pk"`    // names.ByStateHash
-	StateSK    string `stored:"state_sk"`    // names.ByStateRange
+	stateRow
 
 	unpacked int // bytes of Recent
 }
 
+// dueRow is the row of a retrying or queued delivery.
+func dueRow(d hook.Delivery) stateRow {
+	list, shards := dueListOf(d.State)
+	if shards == 0 {
+		return stateRow{}
+	}
+	return stateRow{shard(list, hook.ShardOf(d.ID.Event, shards)), d.ListedAt().UTC().Format(indexTime) + "#" + d.ID.String()}
+}
+
 func (c codec) toDeliveryItem(d hook.Delivery) deliveryItem {
-	it := deliveryItem{Delivery: d}
+	it := deliveryItem{Delivery: d, stateRow: dueRow(d)}
 	it.Recent, it.unpacked = c.pack(d.Recent)
 	if n := len(d.Recent); n > 0 && reflect.DeepEqual(d.Last, d.Recent[n-1].Outcome.Short()) {
 		it.Last = hook.Outcome{} // Recent has it
 	}
 	if d.State != hook.StateQueued && (d.State != hook.StateDelivered || millis(d.CreatedAt) != d.AcceptedAt) {
 		it.EndpointSK = indexPrefix(d.State) + position(d.CreatedAt, d.ID)
-	}
-	if list, shards := dueListOf(d.State); shards > 0 {
-		it.StatePK, it.StateSK = shard(list, hook.ShardOf(d.ID.Event, shards)), dueRange(d)
 	}
 	return it
 }

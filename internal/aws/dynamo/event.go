@@ -11,13 +11,12 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// eventItem has StatePK and StateSK for an event without a target: the event is in a list
+// eventItem has a stateRow for an event without a target: the event is in a list
 // of the tenant. All other events are found by their deliveries.
 type eventItem struct {
 	hook.Event
 
-	StatePK  string `stored:"state_pk"` // names.ByStateHash
-	StateSK  string `stored:"state_sk"` // names.ByStateRange
+	stateRow
 	Payload  []byte `stored:"payload"`
 	Encoding string `stored:"encoding"` // of Payload; empty: not encoded
 }
@@ -26,8 +25,8 @@ func (c codec) toEventItem(e hook.Event) eventItem {
 	it := eventItem{Event: e}
 	it.Payload, it.Encoding = c.encode(e.Payload)
 	if len(e.Targets) == 0 {
-		it.StatePK = shard(untargetedList(e.Tenant), hook.ShardOf(e.ID, hook.UntargetedShards))
-		it.StateSK = position(e.AcceptedAt, hook.DeliveryID{Event: e.ID})
+		list := shard(untargetedList(e.Tenant), hook.ShardOf(e.ID, hook.UntargetedShards))
+		it.stateRow = stateRow{list, position(e.AcceptedAt, hook.DeliveryID{Event: e.ID})}
 	}
 	return it
 }

@@ -70,7 +70,7 @@ func (s *Store) deliveryItem(d hook.Delivery) map[string]types.AttributeValue {
 }
 
 func (s *Store) circuitItem(r admission.Record) map[string]types.AttributeValue {
-	return s.next(circuitKey(r.Endpoint), 0, toCircuitItem(r)).Put.Item
+	return s.next(circuitKey(r.Endpoint), 0, r, circuitRow(r)).Put.Item
 }
 
 func textOf(item map[string]types.AttributeValue, name string) string {
@@ -224,7 +224,7 @@ func TestMassOutage_IsAttendedWithoutAThrottle(t *testing.T) {
 			t.Errorf("the tick's query of %s is throttled", hash)
 		}
 	}
-	if most := s.writes[names.IndexByState+" "+circuitShard(endpointOf(0, 1).ID)]; most == 0 {
+	if most := s.writes[names.IndexByState+" "+shard(circuitList, hook.ShardOf(endpointOf(0, 1).ID, endpointShards))]; most == 0 {
 		t.Error("no write of the index is counted")
 	}
 }

@@ -2,6 +2,10 @@ package dynamo
 
 import (
 	"context"
+	"strings"
+	"time"
+
+	"surehook.example/surehook/internal/hook"
 )
 
 // Bounds of pageThrough.
@@ -14,12 +18,42 @@ const (
 type indexRow struct {
 	key
 	EndpointSK string `stored:"endpoint_sk"` // names.ByEndpointRange
-	StateSK    string `stored:"state_sk"`    // names.ByStateRange
+	stateRow
 
 	at string // the position in the list
 }
 
 func (r indexRow) self() key { return r.key }
+
+// stateRow is a row of the index by_state; zero: none.
+type stateRow struct {
+	StatePK string `stored:"state_pk"` // names.ByStateHash
+	StateSK string `stored:"state_sk"` // names.ByStateRange
+}
+
+// rowAt returns the row of a circuit or a sequence in a list by time; none for the zero time.
+func rowAt(list string, at time.Time, id string) stateRow {
+	if at.IsZero() {
+		return stateRow{}
+	}
+	return stateRow{shard(list, hook.ShardOf(id, endpointShards)), at.UTC().Format(indexTime) + "#" + id}
+}
+
+// dueBy returns the bound of a list by time that is above the rows at t, and not above later rows.
+func dueBy(t time.Time) string { return t.Add(time.Millisecond).UTC().Format(indexTime) }
+
+// listed returns the first records of a list of the index by_state, at most limit. row is the row of a
+// record as it is now. See pageThrough, and Store.query for where and bounds.
+func listed[T any](
+	ctx context.Context, s *Store, list string, shards, limit int, row func(T) stateRow, where string, bounds ...string,
+) ([]T, error) {
+	return pageThrough(ctx, s, s.shardQueries(list, shards, where, bounds...), limit, func(record T) string {
+		if r := row(record); strings.HasPrefix(r.StatePK, list+"#") {
+			return r.StateSK
+		}
+		return ""
+	})
+}
 
 // current reads the records of the rows, in the order of the rows. current drops
 // stale rows: the record is gone or has another position, or no position, in the list.

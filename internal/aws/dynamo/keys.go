@@ -185,11 +185,6 @@ func dueListOf(state hook.State) (name string, shards int) {
 	return "", 0
 }
 
-// dueRange returns the range key of a retrying or queued delivery in the index by_state.
-func dueRange(d hook.Delivery) string {
-	return d.ListedAt().UTC().Format(indexTime) + "#" + d.ID.String()
-}
-
 func endpointPartition(id hook.EndpointID) string { return endpointPrefix + string(id) }
 
 func circuitKey(id hook.EndpointID) key { return key{endpointPartition(id), circuitSort} }
@@ -307,24 +302,6 @@ const lookList = "look"
 
 // turnList is the name of the list of sequences with a LookAt, by that time.
 const turnList = "turn"
-
-// turnRange returns the range key of a sequence in the index by_state; empty without a LookAt.
-func turnRange(s order.Sequence) string {
-	if s.LookAt.IsZero() {
-		return ""
-	}
-	return attendRange(s.LookAt, sequenceKey(s.ID).PK)
-}
-
-// circuitShard returns the hash key of a circuit with an AttendAt in the index by_state.
-func circuitShard(id hook.EndpointID) string {
-	return shard(circuitList, hook.ShardOf(id, endpointShards))
-}
-
-// attendRange returns the range key of a circuit or a sequence in the index by_state.
-func attendRange[T ~string](at time.Time, id T) string {
-	return at.UTC().Format(indexTime) + "#" + string(id)
-}
 
 // indexPrefix returns the common prefix of the range keys of all deliveries in the
 // state in the index by_endpoint. The position of the delivery by CreatedAt follows.

@@ -9,12 +9,9 @@ import (
 	"surehook.example/surehook/internal/rule/order"
 )
 
-// sequenceItem is in the index by_state only while the sequence has a LookAt.
-type sequenceItem struct {
-	order.Sequence
-
-	StatePK string `stored:"state_pk"` // names.ByStateHash
-	StateSK string `stored:"state_sk"` // names.ByStateRange
+// sequenceRow is the row of a sequence with a LookAt.
+func sequenceRow(q order.Sequence) stateRow {
+	return rowAt(turnList, q.LookAt, sequenceKey(q.ID).PK)
 }
 
 // Sequence reads one item.
@@ -24,17 +21,12 @@ func (s *Store) Sequence(ctx context.Context, tenant hook.TenantID, id order.ID)
 
 // SaveSequence makes one conditional write.
 func (s *Store) SaveSequence(ctx context.Context, q order.Sequence) error {
-	k, it := sequenceKey(q.ID), sequenceItem{Sequence: q}
-	if !q.LookAt.IsZero() {
-		it.StatePK, it.StateSK = shard(turnList, hook.ShardOf(k.PK, endpointShards)), turnRange(q)
-	}
-	return s.saveNext(ctx, "save sequence "+q.Key, k, q.Version, it)
+	return s.saveNext(ctx, "save sequence "+q.Key, sequenceKey(q.ID), q.Version, q, sequenceRow(q))
 }
 
 // DueSequences queries the 16 shards, and makes a batch read per 100 sequences. limit is cut to 1 to 1000.
 func (s *Store) DueSequences(ctx context.Context, now time.Time, limit int) ([]order.Sequence, error) {
-	sources := s.shardQueries(turnList, endpointShards, below, timeBound(now.Add(time.Millisecond)))
-	due, err := pageThrough(ctx, s, sources, min(limit, maxRows), turnRange)
+	due, err := listed(ctx, s, turnList, endpointShards, min(limit, maxRows), sequenceRow, below, dueBy(now))
 	return due, translate(err, "list due sequences")
 }
 
