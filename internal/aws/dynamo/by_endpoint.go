@@ -8,6 +8,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -19,10 +21,7 @@ const maxPage = maxBatchKeys
 // cut to 1 to 1000. The index may lag a moment: a delivery parked just now may be
 // absent, but every returned delivery is parked.
 func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
-	l := listOf(target, hook.StateParked)
-	if !since.IsZero() {
-		l.from = timeBound(since)
-	}
+	l := listOf(replay.Selection{Target: target, State: hook.StateParked, From: since})
 	parked, err := pageThrough(ctx, s, s.sources(l, ""), min(limit, maxRows), l.position)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
@@ -53,9 +52,10 @@ type list struct {
 	from, to string
 }
 
-// listOf returns the list of all deliveries of the target in the state.
-func listOf(target hook.Target, state hook.State) list {
-	return list{target, state, "", "~"} // "~" is after all digits
+// listOf returns the list of the selection.
+func listOf(selection replay.Selection) list {
+	from, to := spanBounds(status.Span{Since: selection.From, Until: selection.To})
+	return list{selection.Target, selection.State, from, to}
 }
 
 // position returns the position of the delivery in the list, or "" for a delivery in
@@ -80,22 +80,18 @@ func (s *Store) sources(l list, after string) []source {
 	if after != "" {
 		from = after
 	}
-	prefix := indexPrefix(l.state)
 	var all []source
 	for shard := range l.target.Shards {
 		partition := deliveryPartition(l.target.Endpoint, shard)
-		all = append(all, source{
-			s.query(names.IndexByEndpoint, partition, between, prefix+from, prefix+l.to),
-			func(r indexRow) string { return strings.TrimPrefix(r.EndpointSK, prefix) },
-		})
+		all = append(all, s.span(names.IndexByEndpoint, partition, indexPrefix(l.state), from, l.to))
 		if l.state != hook.StateDelivered {
 			continue
 		}
-		first := s.query("", partition, between, deliveryPrefix+from, deliveryPrefix+l.to)
-		first.FilterExpression = aws.String("#state = :state AND attribute_not_exists(endpoint_sk)")
-		first.ExpressionAttributeNames = map[string]string{"#state": "state"} // a reserved word
-		first.ExpressionAttributeValues[":state"] = encode(l.state)
-		all = append(all, source{first, func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }})
+		first := s.span("", partition, deliveryPrefix, from, l.to)
+		first.query.FilterExpression = aws.String("#state = :state AND attribute_not_exists(endpoint_sk)")
+		first.query.ExpressionAttributeNames = map[string]string{"#state": "state"} // a reserved word
+		first.query.ExpressionAttributeValues[":state"] = encode(l.state)
+		all = append(all, first)
 	}
 	return all
 }

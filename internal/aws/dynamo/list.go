@@ -2,8 +2,8 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,8 +21,16 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 	if part.State != 0 {
 		index, prefix = names.IndexByEndpoint, indexPrefix(part.State)
 	}
-	rows, last, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item map[string]types.AttributeValue) (status.Row, error) {
-		return s.deliveryRow(item, part.State)
+	rows, last, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item map[string]types.AttributeValue) (d hook.Delivery, err error) {
+		if part.State == 0 {
+			return decode[hook.Delivery](s, item)
+		}
+		var k key
+		if err := decodeItem(item, &k); err != nil {
+			return d, err
+		}
+		ref, err := refOf(k)
+		return d.At(ref), err
 	})
 	if last != nil {
 		last.Endpoint = part.Endpoint
@@ -30,39 +38,12 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 	return rows, last, translate(err, "list deliveries of endpoint "+string(part.Endpoint))
 }
 
-// deliveryRow decodes a row of the partition, or of the index for a state.
-func (s *Store) deliveryRow(item map[string]types.AttributeValue, state hook.State) (status.Row, error) {
-	if state == 0 {
-		d, err := decode[hook.Delivery](s, item)
-		return status.Row{Position: status.Position{At: d.AcceptedAt, DeliveryID: d.ID}, Delivery: d}, err
-	}
-	var it indexRow
-	if err := decodeItem(item, &it); err != nil {
-		return status.Row{}, err
-	}
-	ref, err := refOf(it.key)
-	if err != nil {
-		return status.Row{}, err
-	}
-	at, _, _, err := parsePosition(strings.TrimPrefix(it.EndpointSK, indexPrefix(state)))
-	if err != nil {
-		return status.Row{}, err
-	}
-	return status.Row{Position: status.Position{At: millis(at), DeliveryID: ref.DeliveryID}, Delivery: hook.Delivery{}.At(ref)}, nil
-}
-
 // UntargetedRows makes one query of the index by_state.
 func (s *Store) UntargetedRows(
 	ctx context.Context, tenant hook.TenantID, n int, span status.Span, look int,
 ) (rows []status.Row, last *status.Position, err error) {
-	rows, last, err = s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look, func(item map[string]types.AttributeValue) (row status.Row, err error) {
-		var it indexRow
-		if err := decodeItem(item, &it); err != nil {
-			return row, err
-		}
-		at, event, _, err := parsePosition(it.StateSK)
-		return status.Row{Position: status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event}}}, err
-	})
+	none := func(map[string]types.AttributeValue) (d hook.Delivery, err error) { return d, nil }
+	rows, last, err = s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look, none)
 	return rows, last, translate(err, "list events without a target of tenant "+string(tenant))
 }
 
@@ -70,38 +51,39 @@ func (s *Store) UntargetedRows(
 // of the sort key. Store.Unreadable learns of the rows that this build cannot read; last is the position of the last
 // row even so, and nil at the end.
 func (s *Store) look(
-	ctx context.Context, index, partition, prefix string, within status.Span, limit int, row func(item map[string]types.AttributeValue) (status.Row, error),
+	ctx context.Context, index, partition, prefix string, within status.Span, limit int,
+	delivery func(item map[string]types.AttributeValue) (hook.Delivery, error),
 ) (rows []status.Row, last *status.Position, err error) {
 	from, to := spanBounds(within)
 	if from >= to { // DynamoDB rejects a lower bound above the upper bound
 		return nil, nil, nil
 	}
-	query := s.query(index, partition, between, prefix+from, prefix+to)
-	query.ScanIndexForward = aws.Bool(false)
-	items, more, err := s.page(ctx, query, min(max(limit, 1), maxRows))
+	source := s.span(index, partition, prefix, from, to)
+	source.query.ScanIndexForward = aws.Bool(false)
+	items, more, err := s.page(ctx, source.query, min(max(limit, 1), maxRows))
 	for _, item := range items {
-		found, err := row(item)
-		if err != nil {
+		at, placeErr := source.place(item)
+		d, err := delivery(item)
+		if err := errors.Join(placeErr, err); err != nil {
 			s.unreadable(ctx, item, err)
 			continue
 		}
-		rows = append(rows, found)
+		at.Endpoint = d.ID.Endpoint
+		rows = append(rows, status.Row{Position: at, Delivery: d})
 	}
 	if err == nil && more && len(items) > 0 {
-		last, err = lastPosition(items, index, prefix)
+		last = new(status.Position)
+		*last, err = source.place(items[len(items)-1])
 	}
 	return rows, last, err
 }
 
-// lastPosition returns the position of the last row of the index; empty: of the table.
-func lastPosition(items []map[string]types.AttributeValue, index, prefix string) (*status.Position, error) {
-	var it indexRow
-	if err := decodeItem(items[len(items)-1], &it); err != nil {
-		return nil, err
-	}
-	sk := map[string]string{"": it.SK, names.IndexByEndpoint: it.EndpointSK, names.IndexByState: it.StateSK}[index]
-	at, event, generation, err := parsePosition(strings.TrimPrefix(sk, prefix))
-	return &status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event, Generation: generation}}, err
+// place returns the position of the row, without the endpoint.
+func (f source) place(item map[string]types.AttributeValue) (status.Position, error) {
+	var row indexRow
+	decodeErr := decodeItem(item, &row)
+	at, event, generation, err := parsePosition(f.position(row))
+	return status.Position{At: millis(at), DeliveryID: hook.DeliveryID{Event: event, Generation: generation}}, errors.Join(decodeErr, err)
 }
 
 // spanBounds returns the bounds of positions in the span. A time alone is before all

@@ -10,12 +10,30 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"surehook.example/surehook/internal/merge"
+	"surehook.example/surehook/internal/names"
 )
 
 // source is a query whose rows are in the order of their positions in a list.
 type source struct {
-	query    *dynamodb.QueryInput
-	position func(indexRow) string
+	query  *dynamodb.QueryInput
+	prefix string // of the sort key of the index; the position follows
+}
+
+// span returns the rows of a partition of the index, or of the table if index is empty, with positions
+// between the bounds, both included.
+func (s *Store) span(index, partition, prefix, from, to string) source {
+	return source{s.query(index, partition, between, prefix+from, prefix+to), prefix}
+}
+
+func (f source) position(r indexRow) string {
+	sort := r.SK
+	switch aws.ToString(f.query.IndexName) {
+	case names.IndexByEndpoint:
+		sort = r.EndpointSK
+	case names.IndexByState:
+		sort = r.StateSK
+	}
+	return strings.TrimPrefix(sort, f.prefix)
 }
 
 // merged returns the rows of the sources as one list, in the order of their positions, after the

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,7 +23,7 @@ import (
 // among those of all states. An After outside the selection is CodeInvalid.
 func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []hook.Delivery, next string, err error) {
 	op := fmt.Sprintf("select %s deliveries of endpoint %s", selection.State, selection.Endpoint)
-	l := selectedList(selection)
+	l := listOf(selection)
 	after, err := l.openCursor(selection.After)
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
@@ -39,7 +38,7 @@ func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []
 func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (int, error) {
 	op := fmt.Sprintf("count %s deliveries of endpoint %s", selection.State, selection.Endpoint)
 	count := 0
-	for _, source := range s.sources(selectedList(selection), "") {
+	for _, source := range s.sources(listOf(selection), "") {
 		source.query.Select = types.SelectCount
 		for pages := dynamodb.NewQueryPaginator(s.db, source.query); pages.HasMorePages(); {
 			out, err := pages.NextPage(ctx)
@@ -55,30 +54,30 @@ func (s *Store) CountSelected(ctx context.Context, selection replay.Selection) (
 // Oldest makes one query per shard, and reads no records.
 func (s *Store) Oldest(ctx context.Context, selection replay.Selection) (rows []backlog.Row, more bool, err error) {
 	op := fmt.Sprintf("find oldest %s deliveries of endpoint %s", selection.State, selection.Endpoint)
-	sources, limit := s.sources(selectedList(selection), ""), min(max(selection.Limit, 1), maxPage)
-	pages := make([][]map[string]types.AttributeValue, len(sources))
+	sources, limit := s.sources(listOf(selection), ""), min(max(selection.Limit, 1), maxPage)
+	pages := make([][]indexRow, len(sources))
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(maxShardQueries)
 	for i, source := range sources {
 		group.Go(func() (err error) {
-			pages[i], _, err = s.page(groupCtx, source.query, limit+1)
+			pages[i], _, err = s.rows(groupCtx, source, limit+1)
 			return err
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, false, translate(err, op)
 	}
-	for _, items := range pages {
-		if len(items) > limit {
-			items, more = items[:limit], true
+	for _, page := range pages {
+		if len(page) > limit {
+			page, more = page[:limit], true
 		}
-		for _, item := range items {
-			row, err := s.deliveryRow(item, selection.State)
+		for _, row := range page {
+			at, event, generation, err := parsePosition(row.at)
 			if err != nil {
-				s.unreadable(ctx, item, err)
-				continue
+				return nil, false, translate(err, op)
 			}
-			rows = append(rows, backlog.Row{ID: row.DeliveryID, State: selection.State, CreatedAt: fromMillis(row.At)})
+			id := hook.DeliveryID{Event: event, Endpoint: selection.Endpoint, Generation: generation}
+			rows = append(rows, backlog.Row{ID: id, State: selection.State, CreatedAt: at})
 		}
 	}
 	slices.SortFunc(rows, func(a, b backlog.Row) int { return a.CreatedAt.Compare(b.CreatedAt) })
@@ -89,18 +88,14 @@ func (s *Store) Oldest(ctx context.Context, selection replay.Selection) (rows []
 func (s *Store) Newest(ctx context.Context, selection replay.Selection) (time.Time, error) {
 	op := fmt.Sprintf("find newest %s delivery of endpoint %s", selection.State, selection.Endpoint)
 	newest := "" // positions have the order of times
-	for _, source := range s.sources(selectedList(selection), "") {
+	for _, source := range s.sources(listOf(selection), "") {
 		source.query.ScanIndexForward = aws.Bool(false)
-		items, _, err := s.page(ctx, source.query, 1)
-		if err != nil {
-			return time.Time{}, translate(err, op)
-		}
-		rows, err := decodeItems[indexRow](items)
+		rows, _, err := s.rows(ctx, source, 1)
 		if err != nil {
 			return time.Time{}, translate(err, op)
 		}
 		for _, row := range rows {
-			newest = max(newest, source.position(row))
+			newest = max(newest, row.at)
 		}
 	}
 	if newest == "" {
@@ -160,16 +155,9 @@ func (s *Store) eventSources(sel replay.EventSelection, from, to string) []sourc
 	}
 	var all []source
 	for n := range sel.Source.Shards {
-		q := s.query("", deliveryPartition(sel.Source.Endpoint, n), between, deliveryPrefix+from, deliveryPrefix+to)
-		q.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
-		all = append(all, source{query: q, position: func(r indexRow) string { return strings.TrimPrefix(r.SK, deliveryPrefix) }})
+		rows := s.span("", deliveryPartition(sel.Source.Endpoint, n), deliveryPrefix, from, to)
+		rows.query.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
+		all = append(all, rows)
 	}
 	return all
-}
-
-// selectedList returns the list of the selection.
-func selectedList(selection replay.Selection) list {
-	l := listOf(selection.Target, selection.State)
-	l.from, l.to = spanBounds(status.Span{Since: selection.From, Until: selection.To})
-	return l
 }

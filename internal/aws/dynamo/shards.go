@@ -30,7 +30,7 @@ func shard(list string, n int) string { return fmt.Sprintf("%s#%02d", list, n) }
 func (s *Store) shardQueries(list string, shards int, where string, bounds ...string) []source {
 	sources := make([]source, shards)
 	for n := range sources {
-		sources[n] = source{s.query(names.IndexByState, shard(list, n), where, bounds...), func(r indexRow) string { return r.StateSK }}
+		sources[n] = source{query: s.query(names.IndexByState, shard(list, n), where, bounds...)}
 	}
 	return sources
 }
