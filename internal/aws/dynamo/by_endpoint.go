@@ -96,31 +96,6 @@ func (s *Store) sources(l list, after string) []source {
 	return all
 }
 
-// pageOf reads a page of the list after the position, or from the beginning if after is
-// empty. pageOf reads one row more than limit to learn whether another page exists.
-// A source that looked at maxPages pages ends the page: next is then the position up
-// to which all sources were read.
-func (s *Store) pageOf(ctx context.Context, l list, after string, limit int) (page []hook.Delivery, next string, err error) {
-	limit = min(max(limit, 1), maxPage)
-	first := limit + 1
-	if after != "" {
-		first++ // for the row at after
-	}
-	m := s.merged(s.sources(l, after), after, first, maxRows)
-	rows, err := m.Take(ctx, limit+1)
-	if err != nil {
-		return nil, "", err
-	}
-	if at := m.Rest(); len(rows) > limit {
-		rows = rows[:limit]
-		next = l.cursor(rows[limit-1].at)
-	} else if at != nil {
-		next = l.cursor(at.at)
-	}
-	page, err = current(ctx, s, rows, l.position)
-	return page, next, err
-}
-
 // prefix begins the text of the list's cursors.
 func (l list) prefix() string { return string(l.target.Endpoint) + "#" + l.state.String() + "#" }
 

@@ -28,7 +28,23 @@ func (s *Store) Select(ctx context.Context, selection replay.Selection) (page []
 	if err != nil {
 		return nil, "", fmt.Errorf("%s: %w", op, err)
 	}
-	page, next, err = s.pageOf(ctx, l, after, selection.Limit)
+	limit := min(max(selection.Limit, 1), maxPage)
+	first := limit + 1 // one more to learn whether another page exists
+	if after != "" {
+		first++ // for the row at after
+	}
+	m := s.merged(s.sources(l, after), after, first, maxRows)
+	rows, err := m.Take(ctx, limit+1)
+	if err != nil {
+		return nil, "", translate(err, op)
+	}
+	if at := m.Rest(); len(rows) > limit {
+		rows = rows[:limit]
+		next = l.cursor(rows[limit-1].at)
+	} else if at != nil { // a source looked at maxPages pages, so the page ends where all sources were read
+		next = l.cursor(at.at)
+	}
+	page, err = current(ctx, s, rows, l.position)
 	return page, next, translate(err, op)
 }
 

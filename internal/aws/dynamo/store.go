@@ -182,30 +182,22 @@ func newest[T any](
 	limit = min(max(limit, 1), maxPage)
 	query := s.consistent(partition, between, prefix+first, prefix+before)
 	query.ScanIndexForward = aws.Bool(false)
-	items, more, err := s.page(ctx, query, limit+2) // one more for the row of the cursor, one more to learn whether another page exists
-	if err != nil {
+	if before == cursor {
+		query.ExclusiveStartKey = key{partition, prefix + cursor}.attributes()
+	}
+	items, more, err := s.page(ctx, query, limit+1) // one more to learn whether another page exists
+	if err != nil || len(items) == 0 {
 		return nil, "", err
 	}
-	for _, item := range items {
-		var it keyed[T]
-		err := decodeItem(item, &it)
-		position := strings.TrimPrefix(it.SK, prefix)
-		switch {
-		case position == cursor:
-			continue
-		case len(page) == limit:
-			return page, next, nil
-		case err != nil:
-			s.unreadable(ctx, item, err)
-		default:
-			page = append(page, it.Record)
-		}
-		next = position
+	if len(items) > limit {
+		items, more = items[:limit], true
 	}
-	if !more {
-		next = ""
+	if more {
+		var last key
+		err = decodeItem(items[len(items)-1], &last)
+		next = strings.TrimPrefix(last.SK, prefix)
 	}
-	return page, next, nil
+	return readable[T](ctx, s, items), next, err
 }
 
 // condition guards a write.

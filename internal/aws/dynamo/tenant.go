@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"time"
 
@@ -62,24 +61,15 @@ func (s *Store) Tenants(ctx context.Context, prefix string, after hook.TenantID,
 		query.ExclusiveStartKey = tenantKey(after).attributes()
 		query.ExclusiveStartKey[names.ByStateHash], query.ExclusiveStartKey[names.ByStateRange] = text(tenantList), text(string(after))
 	}
-	found, more, err := s.page(ctx, query, min(max(limit, 1), maxBatchKeys))
+	rows, more, err := s.rows(ctx, source{query: query}, min(max(limit, 1), maxBatchKeys))
 	if err != nil {
 		return nil, "", translate(err, op)
 	}
-	rows, err := decodeItems[indexRow](found)
-	if err != nil {
-		return nil, "", translate(err, op)
+	page, err = current(ctx, s, rows, func(t tenant.Tenant) string { return string(t.ID) })
+	if more != nil { // also when the tenants of all rows are gone
+		next = hook.TenantID(more.at)
 	}
-	items, err := s.batchGet(ctx, keysFor(rows, indexRow.self))
-	if err != nil {
-		return nil, "", translate(err, op)
-	}
-	page = readable[tenant.Tenant](ctx, s, items)
-	slices.SortFunc(page, func(a, b tenant.Tenant) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	if len(rows) > 0 && more { // also when the tenants of all rows are gone
-		next = hook.TenantID(rows[len(rows)-1].StateSK)
-	}
-	return page, next, nil
+	return page, next, translate(err, op)
 }
 
 func fromTenantItem(it tenantItem) (tenant.Tenant, error) {
