@@ -3,8 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -34,7 +32,7 @@ func (s *Store) KeyByHash(ctx context.Context, hash string) (hook.APIKey, error)
 func (s *Store) TouchKey(ctx context.Context, k hook.APIKey, day string) error {
 	touch := func(at key) write {
 		later := condition{expression: "attribute_exists(pk) AND (attribute_not_exists(last_used_on) OR last_used_on < :day)"}
-		return s.update(at, "SET last_used_on = :day", later, map[string]types.AttributeValue{":day": text(day)})
+		return s.update(at, "SET last_used_on = :day", later, attributes{":day": text(day)})
 	}
 	return s.commit(ctx, "touch key "+string(k.ID), touch(apiKeyKey(k.Hash)), touch(apiKeyRow(k.ID)))
 }

@@ -7,9 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -130,9 +127,7 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 // of a consistent read.
 func (s *Store) Unrecorded(ctx context.Context, refs []hook.DeliveryRef) ([]hook.DeliveryRef, error) {
 	op := fmt.Sprintf("look for %d deliveries", len(refs))
-	items, err := s.batchGetAs(ctx, keysFor(refs, deliveryKey), types.KeysAndAttributes{
-		ConsistentRead: aws.Bool(false), ProjectionExpression: aws.String(names.PartitionKey + ", " + names.SortKey),
-	})
+	items, err := s.batchGetAs(ctx, keysFor(refs, deliveryKey), false, names.PartitionKey, names.SortKey)
 	if err != nil {
 		return nil, translate(err, op)
 	}

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 )
@@ -47,12 +45,10 @@ func (s *Store) CreateEndpoint(ctx context.Context, e hook.Endpoint) error {
 	if e.UID != "" {
 		writes = append(writes, s.put(uidKey(e.Tenant, e.UID), absent(), uidItem{e.ID}).orElse(hook.Conflict("uid "+e.UID+" is taken")))
 	}
-	fits := condition{
-		expression: "attribute_not_exists(closing) AND " +
-			"(attribute_not_exists(endpoints) OR endpoints < limits.endpoints OR (attribute_not_exists(limits.endpoints) AND endpoints < :most))",
-		values: map[string]types.AttributeValue{":most": number(hook.DefaultEndpoints)},
-	}
-	tenant := s.countChange(e, 1, fits.and(atTenantVersion(e))).asking(func(item map[string]types.AttributeValue) error {
+	fits := where("attribute_not_exists(closing) AND "+
+		"(attribute_not_exists(endpoints) OR endpoints < limits.endpoints OR (attribute_not_exists(limits.endpoints) AND endpoints < :most))",
+		attributes{":most": number(hook.DefaultEndpoints)})
+	tenant := s.countChange(e, 1, fits.and(atTenantVersion(e))).asking(func(item attributes) error {
 		var stored tenantItem
 		switch err := decodeItem(item, &stored); {
 		case err != nil:
@@ -125,13 +121,13 @@ var errEndpointChanged = hook.Conflict("the endpoint was changed meanwhile")
 func unchanged(e hook.Endpoint, url string) condition {
 	c := atVersion(e.Version).and(condition{
 		expression: "tenant = :tenant AND #url = :url",
-		values:     map[string]types.AttributeValue{":tenant": text(string(e.Tenant)), ":url": text(url)},
+		values:     attributes{":tenant": text(string(e.Tenant)), ":url": text(url)},
 		names:      map[string]string{"#url": "url"},
 	})
 	if e.UID == "" {
 		return c.and(condition{expression: "attribute_not_exists(uid)"})
 	}
-	return c.and(condition{expression: "uid = :uid", values: map[string]types.AttributeValue{":uid": text(e.UID)}})
+	return c.and(where("uid = :uid", attributes{":uid": text(e.UID)}))
 }
 
 // countChange returns the write of the tenant for a change of the stored endpoint e. more is added to
@@ -143,7 +139,7 @@ func (s *Store) countChange(e hook.Endpoint, more int64, guard condition) write 
 	}
 	change := changeOf(e.ID, e.Version+1)
 	return s.changeTenant(e.Tenant, ", "+recentSlot(change)+" = :change ADD endpoints :more, digest :digest", guard,
-		map[string]types.AttributeValue{":more": number(more), ":digest": number(digest), ":change": text(change)})
+		attributes{":more": number(more), ":digest": number(digest), ":change": text(change)})
 }
 
 // atTenantVersion requires the version of the tenant that the endpoint requires.
@@ -154,7 +150,7 @@ func atTenantVersion(e hook.Endpoint) condition {
 	case *e.TenantVersion == 0:
 		return condition{expression: "attribute_not_exists(version)"}
 	}
-	return condition{expression: "version = :at", values: map[string]types.AttributeValue{":at": number(*e.TenantVersion)}}
+	return where("version = :at", attributes{":at": number(*e.TenantVersion)})
 }
 
 // countURL returns the write that changes by more, 1 or -1, the number of the tenant's endpoints
@@ -162,10 +158,9 @@ func atTenantVersion(e hook.Endpoint) condition {
 func (s *Store) countURL(tenant hook.TenantID, url string, more int64) write {
 	var room condition
 	if more > 0 {
-		room.expression = "attribute_not_exists(endpoints) OR endpoints < :most"
-		room.values = map[string]types.AttributeValue{":most": number(hook.MaxEndpointsPerURL)}
+		room = where("attribute_not_exists(endpoints) OR endpoints < :most", attributes{":most": number(hook.MaxEndpointsPerURL)})
 	}
-	return s.update(urlKey(tenant, url), "ADD endpoints :more", room, map[string]types.AttributeValue{":more": number(more)}).orElse(hook.TooManyForURL())
+	return s.update(urlKey(tenant, url), "ADD endpoints :more", room, attributes{":more": number(more)}).orElse(hook.TooManyForURL())
 }
 
 // TenantVersion reads one item.
@@ -175,8 +170,8 @@ func (s *Store) TenantVersion(ctx context.Context, tenant hook.TenantID) (int64,
 }
 
 // tenant reads the attributes of a tenant, or all; the zero item for an unknown tenant.
-func (s *Store) tenant(ctx context.Context, tenant hook.TenantID, attributes ...string) (tenantItem, error) {
-	it, err := readOr(ctx, s, tenantKey(tenant), "tenant", string(tenant), tenantItem{}, attributes...)
+func (s *Store) tenant(ctx context.Context, tenant hook.TenantID, only ...string) (tenantItem, error) {
+	it, err := readOr(ctx, s, tenantKey(tenant), "tenant", string(tenant), tenantItem{}, only...)
 	if err != nil {
 		return tenantItem{}, err
 	}

@@ -3,8 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/hook"
 )
@@ -21,8 +19,8 @@ func (s *Store) BeginErasure(ctx context.Context, e erasure.Erasure) (erasure.Er
 	put := s.next(erasureKey(e.Tenant, e.ID), 0, e)
 	open := condition{expression: "attribute_not_exists(closing)"}
 	var marked *tenantItem // by another job
-	mark := s.changeTenant(e.Tenant, ", closing = :closing", open, map[string]types.AttributeValue{":closing": text(string(e.ID))}).
-		asking(func(stored map[string]types.AttributeValue) error {
+	mark := s.changeTenant(e.Tenant, ", closing = :closing", open, attributes{":closing": text(string(e.ID))}).
+		asking(func(stored attributes) error {
 			marked = new(tenantItem)
 			return decodeItem(stored, marked)
 		})
@@ -44,6 +42,6 @@ func (s *Store) SaveErasure(ctx context.Context, e erasure.Erasure) error {
 // FinishErasure makes one transaction.
 func (s *Store) FinishErasure(ctx context.Context, e erasure.Erasure) error {
 	next := s.next(erasureKey(e.Tenant, e.ID), e.Version, e)
-	marked := condition{expression: "closing = :closing", values: map[string]types.AttributeValue{":closing": text(string(e.ID))}}
+	marked := where("closing = :closing", attributes{":closing": text(string(e.ID))})
 	return s.commit(ctx, "finish erasure "+string(e.ID), next, s.removal(dataKeyKey(e.Tenant), condition{}), s.removal(tenantKey(e.Tenant), marked))
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/admin/erasure"
 	"surehook.example/surehook/internal/hook"
@@ -202,9 +201,7 @@ func compareKeys(a, b key) int { return strings.Compare(a.PK+" "+a.SK, b.PK+" "+
 // findExisting returns those items of the tenant that exist. A read costs a fraction of a
 // removal, and an event with many endpoints is found once for each of them.
 func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []key) (found []erasure.Record, err error) {
-	items, err := s.batchGetAs(ctx, keys, types.KeysAndAttributes{
-		ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String("pk, sk, tenant"),
-	})
+	items, err := s.batchGetAs(ctx, keys, true, names.PartitionKey, names.SortKey, "tenant")
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +254,7 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 		ProjectionExpression: aws.String("pk, sk, tenant, state_sk"),
 		// Lets more items through than the tenant's: ownedBy decides.
 		FilterExpression: aws.String("tenant = :tenant OR begins_with(state_sk, :counted) OR contains(pk, :named)"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{
+		ExpressionAttributeValues: attributes{
 			":tenant": text(string(tenant)), ":counted": text(string(tenant) + "#"), ":named": text("#" + string(tenant)),
 		},
 	}

@@ -69,7 +69,7 @@ func interrupted(err error) bool {
 
 // firstRefused returns the first write, counted from 0, whose condition failed, with the stored item if
 // the write asked for it.
-func firstRefused(err error) (i int, stored map[string]types.AttributeValue, failed bool) {
+func firstRefused(err error) (i int, stored attributes, failed bool) {
 	if refused, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return 0, refused.Item, true
 	}

@@ -40,10 +40,7 @@ func (c codec) fromEventItem(it eventItem) (e hook.Event, err error) {
 // unused requires that no event has the id, except an event expired at the time. The
 // table removes expired events up to some days late.
 func unused(at time.Time) condition {
-	return condition{
-		expression: "attribute_not_exists(pk) OR expires_at <= :now",
-		values:     map[string]types.AttributeValue{":now": number(ttl(at))},
-	}
+	return where("attribute_not_exists(pk) OR expires_at <= :now", attributes{":now": number(ttl(at))})
 }
 
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce
@@ -65,7 +62,7 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 	added := text(target.String())
 	guard := "accepted_at = :at AND tenant = :tenant AND attribute_not_exists(erased_at) AND " +
 		"(attribute_not_exists(targets) OR (size(targets) < :most"
-	values := map[string]types.AttributeValue{
+	values := attributes{
 		":none": &types.AttributeValueMemberL{}, ":added": &types.AttributeValueMemberL{Value: []types.AttributeValue{added}},
 		":at": number(millis(e.AcceptedAt)), ":tenant": text(string(e.Tenant)), ":most": number(hook.MaxTargets),
 	}
@@ -81,8 +78,8 @@ func (s *Store) AddTarget(ctx context.Context, e hook.Event, target hook.Target)
 
 // EraseEvent makes one conditional update.
 func (s *Store) EraseEvent(ctx context.Context, e hook.Event) error {
-	same := condition{expression: "accepted_at = :accepted", values: map[string]types.AttributeValue{":accepted": encode(e.AcceptedAt)}}
+	same := where("accepted_at = :accepted", attributes{":accepted": encode(e.AcceptedAt)})
 	erase := s.update(eventKey(e.ID), "SET erased_at = if_not_exists(erased_at, :at) REMOVE payload, encoding", same,
-		map[string]types.AttributeValue{":at": encode(e.ErasedAt)})
+		attributes{":at": encode(e.ErasedAt)})
 	return s.commit(ctx, "erase event "+string(e.ID), erase)
 }

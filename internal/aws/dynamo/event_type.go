@@ -3,8 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
 )
@@ -19,7 +17,7 @@ func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.Ty
 	const op = "read event types"
 	keys := keysFor(eventTypes, eventTypeKey)
 	var found ingest.TypeListing
-	var items []map[string]types.AttributeValue
+	var items []attributes
 	torn, err := s.untorn(ctx, func() (err error) {
 		found.Catalogue, items, err = s.typesOfOneMoment(ctx, keys)
 		return err
@@ -66,8 +64,7 @@ func (s *Store) PutEventType(ctx context.Context, before, after hook.EventType) 
 	next := s.next(eventTypeKey(after.Name), before.Version, after)
 	var room condition
 	if before.Name == "" {
-		room.expression = "attribute_not_exists(#types) OR #types < :most"
-		room.values = map[string]types.AttributeValue{":most": number(hook.MaxTypesPerEnvironment)}
+		room = where("attribute_not_exists(#types) OR #types < :most", attributes{":most": number(hook.MaxTypesPerEnvironment)})
 	}
 	return s.commit(ctx, "put event type "+after.Name, next, s.changeCatalogue(before, after, room).orElse(hook.TooManyTypes()))
 }
@@ -82,7 +79,7 @@ func (s *Store) DeleteEventType(ctx context.Context, t hook.EventType) error {
 func (s *Store) changeCatalogue(before, after hook.EventType, guard condition) write {
 	change := hook.Catalogue{}.After(before, after)
 	guard.names = map[string]string{"#types": "types"}
-	return s.update(catalogueKey(), "ADD version :one, #types :types, checked :checked", guard, map[string]types.AttributeValue{
+	return s.update(catalogueKey(), "ADD version :one, #types :types, checked :checked", guard, attributes{
 		":one": number(1), ":types": number(int64(change.Types)), ":checked": number(int64(change.Checked)),
 	})
 }

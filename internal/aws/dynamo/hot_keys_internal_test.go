@@ -31,7 +31,7 @@ func newSecond() second {
 // a unit per KB. In an index, a row whose keys change is deleted and put, and a row with the same
 // keys stays, because the indexes hold only keys. If the units of the table's key or of one row's
 // key are used up, DynamoDB refuses the whole write.
-func (s second) put(before, after map[string]types.AttributeValue) (throttledBy string) {
+func (s second) put(before, after attributes) (throttledBy string) {
 	use := map[string]float64{textOf(after, names.PartitionKey): math.Ceil(float64(size(after)) / 1024)}
 	for _, index := range []struct{ name, hash, sort string }{
 		{names.IndexByEndpoint, names.ByEndpointHash, names.ByEndpointRange}, {names.IndexByState, names.ByStateHash, names.ByStateRange},
@@ -65,15 +65,15 @@ func (s second) query(hash string, bytes int) (throttled bool) {
 	return s.reads[hash] > keyReads
 }
 
-func (s *Store) deliveryItem(d hook.Delivery) map[string]types.AttributeValue {
+func (s *Store) deliveryItem(d hook.Delivery) attributes {
 	return s.next(deliveryKey(d.Ref()), 0, s.payload.toDeliveryItem(d)).Put.Item
 }
 
-func (s *Store) circuitItem(r admission.Record) map[string]types.AttributeValue {
+func (s *Store) circuitItem(r admission.Record) attributes {
 	return s.next(circuitKey(r.Endpoint), 0, r, circuitRow(r)).Put.Item
 }
 
-func textOf(item map[string]types.AttributeValue, name string) string {
+func textOf(item attributes, name string) string {
 	if s, ok := item[name].(*types.AttributeValueMemberS); ok {
 		return s.Value
 	}
@@ -82,7 +82,7 @@ func textOf(item map[string]types.AttributeValue, name string) string {
 
 // size is an upper bound of the item's size for items with texts, numbers and one level
 // of nesting.
-func size(item map[string]types.AttributeValue) int {
+func size(item attributes) int {
 	n := 0
 	for name, value := range item {
 		n += len(name)
@@ -102,7 +102,7 @@ var hotAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // first returns the item of an event of at most 1 KB, and its delivery after a success and after a
 // failure of the first attempt.
-func first(e hook.Endpoint, n int) (stored map[string]types.AttributeValue, delivered, failed hook.Delivery) {
+func first(e hook.Endpoint, n int) (stored attributes, delivered, failed hook.Delivery) {
 	event := hook.Event{ID: hook.KeyedEventID(e.Tenant, fmt.Sprintf("%s %d", e.ID, n)), Tenant: e.Tenant, Type: "order.paid", AcceptedAt: hotAt, Targets: []hook.Target{e.Target()}}
 	delivered = hook.QueuedDelivery(event, e.Target())
 	delivered.Attempts, delivered.DecidedBy, delivered.Last = 1, hook.NewNonce(), hook.Outcome{Class: hook.ClassOfStatus(200), Status: 200, URL: "https://example.com/hooks"}
@@ -150,7 +150,7 @@ func TestHotEndpoint_ThrottlesNobodyElse(t *testing.T) {
 			}
 			for n := range 1000 {
 				event, delivered, failed := first(endpointOf(1+n, 1), n)
-				for _, item := range []map[string]types.AttributeValue{event, store.deliveryItem(delivered), store.deliveryItem(failed)} {
+				for _, item := range []attributes{event, store.deliveryItem(delivered), store.deliveryItem(failed)} {
 					if by := s.put(nil, item); by != "" {
 						t.Fatalf("endpoint %d is throttled by %s", n, by)
 					}
@@ -172,9 +172,9 @@ func TestShards_CarryTheirShare(t *testing.T) {
 			event, delivered, failed := first(e, n)
 			next := failed
 			next.Attempts, next.NextAttemptAt = 2, failed.NextAttemptAt.Add(time.Minute)
-			writes := [][2]map[string]types.AttributeValue{{nil, event}, {nil, store.deliveryItem(delivered)}}
+			writes := [][2]attributes{{nil, event}, {nil, store.deliveryItem(delivered)}}
 			if n%10 == 0 { // every tenth attempt fails, and fails again
-				writes = [][2]map[string]types.AttributeValue{{nil, event}, {nil, store.deliveryItem(failed)}, {store.deliveryItem(failed), store.deliveryItem(next)}}
+				writes = [][2]attributes{{nil, event}, {nil, store.deliveryItem(failed)}, {store.deliveryItem(failed), store.deliveryItem(next)}}
 			}
 			for _, w := range writes {
 				if by := s.put(w[0], w[1]); by != "" {

@@ -60,12 +60,12 @@ func (s *Store) SaveJob(ctx context.Context, j replay.Job) error {
 	change, room := "DELETE jobs :job", condition{}
 	switch {
 	case j.State == replay.JobRunning && j.Version == 0:
-		change, room.expression = "ADD jobs :job", "attribute_not_exists(jobs) OR size(jobs) < :most"
-		room.values = map[string]types.AttributeValue{":most": number(replay.MaxOpenJobs)}
+		change = "ADD jobs :job"
+		room = where("attribute_not_exists(jobs) OR size(jobs) < :most", attributes{":most": number(replay.MaxOpenJobs)})
 	case j.State == replay.JobRunning:
 		return s.saveNext(ctx, op, k, j.Version, toJobItem(j))
 	}
-	open := s.update(openJobsKey(j.Tenant), change, room, map[string]types.AttributeValue{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}})
+	open := s.update(openJobsKey(j.Tenant), change, room, attributes{":job": &types.AttributeValueMemberSS{Value: []string{string(j.ID)}}})
 	return s.commit(ctx, op, s.next(k, j.Version, toJobItem(j)), open.orElse(replay.ErrOpenJobs()))
 }
 

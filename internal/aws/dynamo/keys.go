@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/admin/audit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -30,8 +28,8 @@ type keyed[T any] struct {
 }
 
 // attributes returns the key in the form of the API.
-func (k key) attributes() map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{names.PartitionKey: text(k.PK), names.SortKey: text(k.SK)}
+func (k key) attributes() attributes {
+	return attributes{names.PartitionKey: text(k.PK), names.SortKey: text(k.SK)}
 }
 
 // Sort keys, and prefixes of partition keys and sort keys.

@@ -48,7 +48,7 @@ func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Lim
 type limitsUpdate struct {
 	set, remove, conditions []string
 	names                   map[string]string
-	values                  map[string]types.AttributeValue
+	values                  attributes
 }
 
 func (s *Store) changeLimits(ctx context.Context, k key, op string, before, after admission.Limits) error {
@@ -59,7 +59,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 	if len(delta.Added) > 0 && len(delta.Added)-len(delta.Removed) > after.Most { // more leases than slots, even if no other lease is stored
 		return fmt.Errorf("%s: %w", op, hook.Conflict("more leases than slots"))
 	}
-	u := limitsUpdate{names: make(map[string]string), values: make(map[string]types.AttributeValue)}
+	u := limitsUpdate{names: make(map[string]string), values: make(attributes)}
 	u.changeLeases(delta, before, after.Most)
 	u.changeCounts(delta, before, after)
 	if last := lastOf(after, delta); !last.IsZero() {

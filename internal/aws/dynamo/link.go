@@ -3,8 +3,6 @@ package dynamo
 import (
 	"context"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -22,7 +20,7 @@ func (s *Store) Link(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (
 // transaction.
 func (s *Store) OpenLink(ctx context.Context, l hook.PortalLink) error {
 	put := s.put(apiKeyKey(l.KeyHash), absent(), l.APIKey(), removed{l.ExpiresAt})
-	use := s.update(linkKey(l.Tenant, l.ID), "SET #hash = :hash", unopened(), map[string]types.AttributeValue{":hash": text(l.KeyHash)})
+	use := s.update(linkKey(l.Tenant, l.ID), "SET #hash = :hash", unopened(), attributes{":hash": text(l.KeyHash)})
 	return s.commit(ctx, "open portal link "+string(l.ID), use, put)
 }
 
@@ -38,6 +36,6 @@ func (s *Store) RemoveLink(ctx context.Context, l hook.PortalLink) error {
 		return s.commit(ctx, op, s.removal(linkKey(l.Tenant, l.ID), unopened()))
 	}
 	opened := unopened()
-	opened.expression, opened.values = "#hash = :hash", map[string]types.AttributeValue{":hash": text(l.KeyHash)}
+	opened.expression, opened.values = "#hash = :hash", attributes{":hash": text(l.KeyHash)}
 	return s.commit(ctx, op, s.removal(linkKey(l.Tenant, l.ID), opened), s.removal(apiKeyKey(l.KeyHash), condition{}))
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
@@ -21,7 +20,7 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 	if part.State != 0 {
 		index, prefix = names.IndexByEndpoint, indexPrefix(part.State)
 	}
-	rows, last, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item map[string]types.AttributeValue) (d hook.Delivery, err error) {
+	rows, last, err = s.look(ctx, index, deliveryPartition(part.Endpoint, part.Shard), prefix, span, look, func(item attributes) (d hook.Delivery, err error) {
 		if part.State == 0 {
 			return decode[hook.Delivery](s, item)
 		}
@@ -42,7 +41,7 @@ func (s *Store) DeliveryRows(ctx context.Context, part status.Part, span status.
 func (s *Store) UntargetedRows(
 	ctx context.Context, tenant hook.TenantID, n int, span status.Span, look int,
 ) (rows []status.Row, last *status.Position, err error) {
-	none := func(map[string]types.AttributeValue) (d hook.Delivery, err error) { return d, nil }
+	none := func(attributes) (d hook.Delivery, err error) { return d, nil }
 	rows, last, err = s.look(ctx, names.IndexByState, shard(untargetedList(tenant), n), "", span, look, none)
 	return rows, last, translate(err, "list events without a target of tenant "+string(tenant))
 }
@@ -52,7 +51,7 @@ func (s *Store) UntargetedRows(
 // row even so, and nil at the end.
 func (s *Store) look(
 	ctx context.Context, index, partition, prefix string, within status.Span, limit int,
-	delivery func(item map[string]types.AttributeValue) (hook.Delivery, error),
+	delivery func(item attributes) (hook.Delivery, error),
 ) (rows []status.Row, last *status.Position, err error) {
 	from, to := spanBounds(within)
 	if from >= to { // DynamoDB rejects a lower bound above the upper bound
@@ -79,7 +78,7 @@ func (s *Store) look(
 }
 
 // place returns the position of the row, without the endpoint.
-func (f source) place(item map[string]types.AttributeValue) (status.Position, error) {
+func (f source) place(item attributes) (status.Position, error) {
 	var row indexRow
 	decodeErr := decodeItem(item, &row)
 	at, event, generation, err := parsePosition(f.position(row))
@@ -103,20 +102,12 @@ func spanBounds(span status.Span) (from, to string) {
 }
 
 // EventHeads makes one batch read per 100 ids, eventually consistent. DynamoDB still reads the
-// payloads, but does not send them.
+// payloads, but does not send them, nor the nonces.
 func (s *Store) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error) {
-	op := fmt.Sprintf("read %d events", len(ids))
-	items, err := s.batchGetAs(ctx, keysFor(ids, eventKey), headRequest())
+	items, err := s.batchGetAs(ctx, keysFor(ids, eventKey), false, names.PartitionKey, names.SortKey, "id", "tenant", "type", "trace_parent",
+		"idempotency_key", "ordering_key", "targets", "numbers", "accepted_at", "expires_at", "erased_at")
 	if err != nil {
-		return nil, translate(err, op)
+		return nil, translate(err, fmt.Sprintf("read %d events", len(ids)))
 	}
 	return readable[hook.Event](ctx, s, items), nil
-}
-
-// headRequest reads all attributes of an event except the payload and the nonce.
-func headRequest() types.KeysAndAttributes {
-	return types.KeysAndAttributes{
-		ProjectionExpression:     aws.String("pk, sk, id, tenant, #type, trace_parent, idempotency_key, ordering_key, targets, numbers, accepted_at, expires_at, erased_at"),
-		ExpressionAttributeNames: map[string]string{"#type": "type"}, // a reserved word
-	}
 }

@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -108,10 +109,16 @@ func TestStore_EventHeads_LeavesOutThePayload(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := w.only(t).body.at("RequestItems", "table")
+	const projection = "#pk, #sk, #id, #tenant, #type, #trace_parent, #idempotency_key, #ordering_key, #targets, #numbers, #accepted_at, #expires_at, #erased_at"
+	names := make(map[string]any)
+	for name := range strings.SplitSeq(projection, ", ") {
+		names[name] = strings.TrimPrefix(name, "#")
+	}
 	want := map[string]any{
 		"Keys":                     []any{map[string]any{"pk": map[string]any{"S": "event#" + string(eventID)}, "sk": map[string]any{"S": "event"}}},
-		"ProjectionExpression":     "pk, sk, id, tenant, #type, trace_parent, idempotency_key, ordering_key, targets, numbers, accepted_at, expires_at, erased_at",
-		"ExpressionAttributeNames": map[string]any{"#type": "type"},
+		"ConsistentRead":           false,
+		"ProjectionExpression":     projection,
+		"ExpressionAttributeNames": names,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("request (-want +got):\n%s", diff)

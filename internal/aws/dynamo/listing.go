@@ -22,7 +22,7 @@ import (
 func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listing, error) {
 	op := "list endpoints of tenant " + string(tenant)
 	var it tenantItem
-	var rows []map[string]types.AttributeValue
+	var rows []attributes
 	torn, err := s.untorn(ctx, func() (err error) {
 		if rows, err = s.endpointRows(ctx, tenant, op); err != nil {
 			return err
@@ -46,7 +46,7 @@ func (s *Store) Listing(ctx context.Context, tenant hook.TenantID) (ingest.Listi
 const maxRowPages = 10
 
 // endpointRows reads the rows of the tenant's list. More than maxRowPages are CodeForbidden.
-func (s *Store) endpointRows(ctx context.Context, tenant hook.TenantID, op string) (rows []map[string]types.AttributeValue, err error) {
+func (s *Store) endpointRows(ctx context.Context, tenant hook.TenantID, op string) (rows []attributes, err error) {
 	pages := dynamodb.NewQueryPaginator(s.db, s.sorted(tenantPartition(tenant), endpointPrefix))
 	for n := 0; pages.HasMorePages(); n++ {
 		if n == maxRowPages {
@@ -110,7 +110,7 @@ func endpointDigest(id hook.EndpointID, version int64) int64 {
 }
 
 // digestOf returns the sum of the digests of the endpoints, also of those that this build cannot read.
-func digestOf(items []map[string]types.AttributeValue) (sum int64) {
+func digestOf(items []attributes) (sum int64) {
 	for _, item := range items {
 		var e struct {
 			ID      hook.EndpointID `stored:"id"`
@@ -151,7 +151,7 @@ func changed(older, newer []string) []hook.EndpointID {
 }
 
 // subscribers decodes the endpoints of a list, in the order of their ids.
-func (s *Store) subscribers(ctx context.Context, items []map[string]types.AttributeValue) []ingest.Subscriber {
+func (s *Store) subscribers(ctx context.Context, items []attributes) []ingest.Subscriber {
 	all := readable[ingest.Subscriber](ctx, s, items)
 	slices.SortFunc(all, func(a, b ingest.Subscriber) int { return strings.Compare(string(a.ID), string(b.ID)) })
 	return all
@@ -164,8 +164,8 @@ func listedEndpoint(row key) key {
 
 // ownedBy returns the items of the tenant. The key of an endpoint does not name the
 // tenant.
-func ownedBy(items []map[string]types.AttributeValue, tenant hook.TenantID) []map[string]types.AttributeValue {
-	return slices.DeleteFunc(items, func(item map[string]types.AttributeValue) bool {
+func ownedBy(items []attributes, tenant hook.TenantID) []attributes {
+	return slices.DeleteFunc(items, func(item attributes) bool {
 		owner, _ := item["tenant"].(*types.AttributeValueMemberS)
 		return owner == nil || owner.Value != string(tenant)
 	})
@@ -174,7 +174,7 @@ func ownedBy(items []map[string]types.AttributeValue, tenant hook.TenantID) []ma
 // endpoints decodes the endpoints of a list, in the order of their ids. A word that this build
 // does not know is left out of the endpoint, which still gets its events; Load then fails only
 // the tasks of that endpoint.
-func (s *Store) endpoints(ctx context.Context, items []map[string]types.AttributeValue) []hook.Endpoint {
+func (s *Store) endpoints(ctx context.Context, items []attributes) []hook.Endpoint {
 	endpoints := make([]hook.Endpoint, 0, len(items))
 	for _, item := range items {
 		var e hook.Endpoint

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -72,7 +71,7 @@ func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, 
 
 // loadInto reads the items into the snapshot, with a fault for each that could not be read.
 func (s *Store) loadInto(ctx context.Context, snapshot *deliver.Snapshot, wanted []key, faults map[key]error) error {
-	items, unread, err := s.batchGetEach(ctx, wanted, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
+	items, unread, err := s.batchGetEach(ctx, wanted, true)
 	maps.Copy(faults, unread)
 	for _, item := range items {
 		if err := s.add(snapshot, item); err != nil {
@@ -109,7 +108,7 @@ type owner struct {
 }
 
 // add decodes an item by kind into the snapshot.
-func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeValue) error {
+func (s *Store) add(snapshot *deliver.Snapshot, item attributes) error {
 	var k key
 	if err := decodeItem(item, &k); err != nil {
 		return err
@@ -132,7 +131,7 @@ func (s *Store) add(snapshot *deliver.Snapshot, item map[string]types.AttributeV
 	return nil
 }
 
-func addTo[T any](s *Store, item map[string]types.AttributeValue, add func(T)) error {
+func addTo[T any](s *Store, item attributes, add func(T)) error {
 	record, err := decode[T](s, item)
 	if err == nil {
 		add(record)
@@ -141,7 +140,7 @@ func addTo[T any](s *Store, item map[string]types.AttributeValue, add func(T)) e
 }
 
 // decode decodes an item. After an error, the record may have a part of it.
-func decode[T any](s *Store, item map[string]types.AttributeValue) (record T, err error) {
+func decode[T any](s *Store, item attributes) (record T, err error) {
 	switch out := any(&record).(type) {
 	case *hook.Event:
 		*out, err = decodeAs(item, s.payload.fromEventItem)
@@ -162,7 +161,7 @@ func decode[T any](s *Store, item map[string]types.AttributeValue) (record T, er
 }
 
 // decodeAs decodes the item of a record by way of the struct that is stored for it.
-func decodeAs[I, T any](item map[string]types.AttributeValue, from func(I) (T, error)) (record T, err error) {
+func decodeAs[I, T any](item attributes, from func(I) (T, error)) (record T, err error) {
 	var it I
 	if err := decodeItem(item, &it); err != nil {
 		return record, err
@@ -171,7 +170,7 @@ func decodeAs[I, T any](item map[string]types.AttributeValue, from func(I) (T, e
 }
 
 // unreadable reports an item that this build cannot read, and returns the key.
-func (s *Store) unreadable(ctx context.Context, item map[string]types.AttributeValue, err error) key {
+func (s *Store) unreadable(ctx context.Context, item attributes, err error) key {
 	var k key
 	_ = decodeItem(item, &k) // the empty key names no item
 	if s.Unreadable != nil {
@@ -182,7 +181,7 @@ func (s *Store) unreadable(ctx context.Context, item map[string]types.AttributeV
 
 // readable decodes the items of a list, without those that this build cannot read: Store.Unreadable
 // learns of them.
-func readable[T any](ctx context.Context, s *Store, items []map[string]types.AttributeValue) []T {
+func readable[T any](ctx context.Context, s *Store, items []attributes) []T {
 	records := make([]T, 0, len(items))
 	for _, item := range items {
 		record, err := decode[T](s, item)
@@ -210,13 +209,13 @@ var errUnprocessed = &hook.Error{Code: hook.CodeUnavailable, Message: "keys of a
 // batchGet reads the existing items, with consistent reads, in no particular
 // order. Keys may repeat. batchGet requests unprocessed keys again, after a
 // jittered wait, up to maxRounds times, and then returns errUnprocessed.
-func (s *Store) batchGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
-	return s.batchGetAs(ctx, keys, types.KeysAndAttributes{ConsistentRead: aws.Bool(true)})
+func (s *Store) batchGet(ctx context.Context, keys []key) ([]attributes, error) {
+	return s.batchGetAs(ctx, keys, true)
 }
 
-// batchGetAs is batchGet with the consistency and the attributes of the request.
-func (s *Store) batchGetAs(ctx context.Context, keys []key, as types.KeysAndAttributes) ([]map[string]types.AttributeValue, error) {
-	items, faults, err := s.batchGetEach(ctx, keys, as)
+// batchGetAs is batchGet with consistent reads or not, and of some attributes only.
+func (s *Store) batchGetAs(ctx context.Context, keys []key, consistent bool, only ...string) ([]attributes, error) {
+	items, faults, err := s.batchGetEach(ctx, keys, consistent, only...)
 	for _, fault := range faults {
 		return nil, fault
 	}
@@ -227,8 +226,10 @@ func (s *Store) batchGetAs(ctx context.Context, keys []key, as types.KeysAndAttr
 // one throttled partition does not keep the items of the others from the caller. An error means
 // that no key was read.
 func (s *Store) batchGetEach(
-	ctx context.Context, keys []key, as types.KeysAndAttributes,
-) (items []map[string]types.AttributeValue, faults map[key]error, err error) {
+	ctx context.Context, keys []key, consistent bool, only ...string,
+) (items []attributes, faults map[key]error, err error) {
+	as := types.KeysAndAttributes{ConsistentRead: &consistent}
+	as.ProjectionExpression, as.ExpressionAttributeNames = projected(only)
 	faults = make(map[key]error)
 	once := make(map[key]bool, len(keys)) // DynamoDB refuses a batch with one key twice
 	keys = slices.DeleteFunc(slices.Clone(keys), func(k key) bool {

@@ -41,7 +41,7 @@ func (s *Store) untorn(ctx context.Context, read func() error) (torn bool, err e
 // items after and some before the transaction. TransactGetItems never does. Each transaction reads the
 // catalogue, too: equal versions prove that no change is between two transactions. An error wraps
 // errTorn when a transaction changes the items.
-func (s *Store) typesOfOneMoment(ctx context.Context, keys []key) (c hook.Catalogue, items []map[string]types.AttributeValue, err error) {
+func (s *Store) typesOfOneMoment(ctx context.Context, keys []key) (c hook.Catalogue, items []attributes, err error) {
 	for first := true; first || len(keys) > 0; first = false {
 		chunk := keys[:min(len(keys), maxMomentKeys)]
 		keys = keys[len(chunk):]
@@ -56,14 +56,14 @@ func (s *Store) typesOfOneMoment(ctx context.Context, keys []key) (c hook.Catalo
 		if !first && c.Version != before {
 			return c, nil, errTorn
 		}
-		items = append(items, slices.DeleteFunc(read[1:], func(item map[string]types.AttributeValue) bool { return len(item) == 0 })...)
+		items = append(items, slices.DeleteFunc(read[1:], func(item attributes) bool { return len(item) == 0 })...)
 	}
 	return c, items, nil
 }
 
 // transactGet reads the items as of one moment, in the order of the keys; nil for an
 // item that does not exist.
-func (s *Store) transactGet(ctx context.Context, keys []key) ([]map[string]types.AttributeValue, error) {
+func (s *Store) transactGet(ctx context.Context, keys []key) ([]attributes, error) {
 	gets := make([]types.TransactGetItem, len(keys))
 	for i, k := range keys {
 		gets[i].Get = &types.Get{TableName: s.table, Key: k.attributes()}
@@ -75,17 +75,21 @@ func (s *Store) transactGet(ctx context.Context, keys []key) ([]map[string]types
 	if err != nil {
 		return nil, err
 	}
-	items := make([]map[string]types.AttributeValue, len(keys))
+	items := make([]attributes, len(keys))
 	for i, response := range out.Responses[:min(len(keys), len(out.Responses))] {
 		items[i] = response.Item
 	}
 	return items, nil
 }
 
-// projected returns the projection of the attributes, some of which have reserved names.
-func projected(attributes []string) (*string, map[string]string) {
-	words, of := make([]string, len(attributes)), make(map[string]string, len(attributes))
-	for i, name := range attributes {
+// projected returns the projection of the named attributes, some of which have reserved names; none
+// stands for all.
+func projected(only []string) (*string, map[string]string) {
+	if len(only) == 0 {
+		return nil, nil
+	}
+	words, of := make([]string, len(only)), make(map[string]string, len(only))
+	for i, name := range only {
 		words[i] = "#" + name
 		of[words[i]] = name
 	}

@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"maps"
 	"reflect"
 	"strconv"
 	"strings"
@@ -27,32 +26,25 @@ func (s *Store) nextIf(k key, version int64, guard condition, records ...any) wr
 	if version == 0 {
 		return w
 	}
-	put := w.Put
-	update := &types.Update{
-		TableName: s.table, Key: k.attributes(), ConditionExpression: put.ConditionExpression,
-		ExpressionAttributeNames: make(map[string]string), ExpressionAttributeValues: make(map[string]types.AttributeValue),
-	}
-	maps.Copy(update.ExpressionAttributeNames, put.ExpressionAttributeNames)
-	maps.Copy(update.ExpressionAttributeValues, put.ExpressionAttributeValues)
 	var set, remove []string
+	fields, values := make(map[string]string), make(attributes)
 	for _, record := range records {
 		for _, p := range partsOf(reflect.TypeOf(record)) {
-			n := strconv.Itoa(len(set) + len(remove))
-			if value, ok := put.Item[p.name]; ok {
+			n := strconv.Itoa(len(fields))
+			if value, ok := w.Put.Item[p.name]; ok {
 				set = append(set, "#f"+n+" = :f"+n)
-				update.ExpressionAttributeValues[":f"+n] = value
+				values[":f"+n] = value
 			} else {
 				remove = append(remove, "#f"+n)
 			}
-			update.ExpressionAttributeNames["#f"+n] = p.name
+			fields["#f"+n] = p.name
 		}
 	}
 	expression := "SET " + strings.Join(set, ", ")
 	if len(remove) > 0 {
 		expression += " REMOVE " + strings.Join(remove, ", ")
 	}
-	update.UpdateExpression = &expression
-	return write{TransactWriteItem: types.TransactWriteItem{Update: update}}
+	return s.update(k, expression, guard.and(condition{names: fields}), values)
 }
 
 const (
@@ -77,7 +69,7 @@ func (s *Store) saveNext(ctx context.Context, op string, k key, version int64, r
 		w.Update.UpdateExpression = &set
 		w.Update.ExpressionAttributeNames["#fw"], w.Update.ExpressionAttributeValues[":fw"] = slot, text(own)
 	}
-	return s.commit(ctx, op, w.asking(func(stored map[string]types.AttributeValue) error {
+	return s.commit(ctx, op, w.asking(func(stored attributes) error {
 		if writer, ok := stored[slot].(*types.AttributeValueMemberS); ok && writer.Value == own {
 			return nil
 		}

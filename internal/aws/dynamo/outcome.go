@@ -56,7 +56,7 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	add := s.update(outcomesKey(d.Job, d.JobIndex), "SET expires_at = :expires, tenant = :tenant ADD "+set+" :index", condition{}, map[string]types.AttributeValue{
+	add := s.update(outcomesKey(d.Job, d.JobIndex), "SET expires_at = :expires, tenant = :tenant ADD "+set+" :index", condition{}, attributes{
 		":index":   &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
 		":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
 		":tenant":  text(string(d.Tenant)),

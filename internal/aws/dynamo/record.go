@@ -74,17 +74,17 @@ func partsOf(t reflect.Type) []part {
 }
 
 // encodeItem returns the attributes of all the records together. Those of a later one count.
-func encodeItem(records ...any) map[string]types.AttributeValue {
-	item := make(map[string]types.AttributeValue)
+func encodeItem(records ...any) attributes {
+	item := make(attributes)
 	for _, record := range records {
 		maps.Copy(item, encodeParts(reflect.ValueOf(record)))
 	}
 	return item
 }
 
-func encodeParts(v reflect.Value) map[string]types.AttributeValue {
+func encodeParts(v reflect.Value) attributes {
 	parts := partsOf(v.Type())
-	item := make(map[string]types.AttributeValue, len(parts))
+	item := make(attributes, len(parts))
 	for _, p := range parts {
 		field := v.FieldByIndex(p.index)
 		if kind := field.Kind(); field.IsZero() || (kind == reflect.Slice || kind == reflect.Map) && field.Len() == 0 {
@@ -113,11 +113,11 @@ func encode(value any) types.AttributeValue {
 
 // decodeItem reads an item into out, a pointer to a record. What cannot be read, such as a word of
 // a later build, stays zero and is in the error.
-func decodeItem(item map[string]types.AttributeValue, out any) error {
+func decodeItem(item attributes, out any) error {
 	return decodeParts(item, reflect.ValueOf(out).Elem())
 }
 
-func decodeParts(item map[string]types.AttributeValue, v reflect.Value) error {
+func decodeParts(item attributes, v reflect.Value) error {
 	var errs []error
 	parts := partsOf(v.Type())
 	for _, p := range parts {
@@ -133,7 +133,7 @@ func decodeParts(item map[string]types.AttributeValue, v reflect.Value) error {
 }
 
 // decodeRest reads the texts that no part names into a map of strings.
-func decodeRest(item map[string]types.AttributeValue, parts []part, v reflect.Value) {
+func decodeRest(item attributes, parts []part, v reflect.Value) {
 	for name, a := range item {
 		rest, ok := a.(*types.AttributeValueMemberS)
 		if !ok || slices.ContainsFunc(parts, func(p part) bool { return p.name == name }) {
@@ -147,7 +147,7 @@ func decodeRest(item map[string]types.AttributeValue, parts []part, v reflect.Va
 }
 
 // decodeItems reads items into records.
-func decodeItems[T any](items []map[string]types.AttributeValue) ([]T, error) {
+func decodeItems[T any](items []attributes) ([]T, error) {
 	records := make([]T, len(items))
 	for i, item := range items {
 		if err := decodeItem(item, &records[i]); err != nil {
@@ -350,7 +350,7 @@ func listCoder(of coder) coder {
 func mapCoder(t reflect.Type, of coder) coder {
 	return coder{
 		encode: func(v reflect.Value) types.AttributeValue {
-			m := make(map[string]types.AttributeValue, v.Len())
+			m := make(attributes, v.Len())
 			for entries := v.MapRange(); entries.Next(); {
 				m[entries.Key().String()] = of.encode(entries.Value())
 			}

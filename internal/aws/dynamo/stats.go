@@ -46,7 +46,7 @@ type hourItem struct {
 }
 
 // hourOf reads the numbers of the item.
-func hourOf(item map[string]types.AttributeValue) (hourItem, error) {
+func hourOf(item attributes) (hourItem, error) {
 	it := hourItem{numbers: make(map[string]int, len(item))}
 	for attribute, v := range item {
 		if number, ok := v.(*types.AttributeValueMemberN); ok {
@@ -126,7 +126,7 @@ func (s *Store) addCounts(
 	for room := s.roomOf(endpoint, hour); ; {
 		input := s.countUpdate(tenant, endpoint, add, room, now, stored)
 		out, err := s.db.UpdateItem(ctx, input)
-		var found map[string]types.AttributeValue
+		var found attributes
 		failed, full := errors.AsType[*types.ConditionalCheckFailedException](err)
 		switch {
 		case full && stored && len(failed.Item) == 0:
@@ -156,7 +156,7 @@ func (s *Store) addCounts(
 func (s *Store) countUpdate(
 	tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, room typeRoom, now time.Time, stored bool,
 ) *dynamodb.UpdateItemInput {
-	values := map[string]types.AttributeValue{
+	values := attributes{
 		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + stats.Kept))),
 		":hour":    text(activeShard(now, endpoint)),
 		":who":     text(activeRange(tenant, endpoint)),

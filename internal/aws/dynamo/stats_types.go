@@ -121,7 +121,7 @@ type typeRoom struct {
 // fit moves the counts of types without room to Other, and returns the condition for the types
 // that the item may not have yet; "" for none. The item never has more than stats.MaxTypes types,
 // because each type makes every later write of the item larger.
-func (r typeRoom) fit(t *stats.Types, values map[string]types.AttributeValue) (condition string) {
+func (r typeRoom) fit(t *stats.Types, values attributes) (condition string) {
 	var added []string
 	room := stats.MaxTypes - len(r.known)
 	t.Keep(func(name string) bool {

@@ -61,12 +61,10 @@ func Over(db Requests, table string) *Store {
 
 // read returns the record with the key. what and id name the record in errors. A missing item is
 // CodeNotFound.
-func read[T any](ctx context.Context, s *Store, k key, what, id string, attributes ...string) (record T, err error) {
+func read[T any](ctx context.Context, s *Store, k key, what, id string, only ...string) (record T, err error) {
 	op := "read " + what + " " + id
 	get := &dynamodb.GetItemInput{TableName: s.table, Key: k.attributes(), ConsistentRead: aws.Bool(true)}
-	if len(attributes) > 0 {
-		get.ProjectionExpression, get.ExpressionAttributeNames = projected(attributes)
-	}
+	get.ProjectionExpression, get.ExpressionAttributeNames = projected(only)
 	got, err := s.db.GetItem(ctx, get)
 	if err != nil {
 		return record, translate(err, op)
@@ -79,8 +77,8 @@ func read[T any](ctx context.Context, s *Store, k key, what, id string, attribut
 }
 
 // readOr is read of a record that need not exist: none stands for a missing one.
-func readOr[T any](ctx context.Context, s *Store, k key, what, id string, none T, attributes ...string) (T, error) {
-	record, err := read[T](ctx, s, k, what, id, attributes...)
+func readOr[T any](ctx context.Context, s *Store, k key, what, id string, none T, only ...string) (T, error) {
+	record, err := read[T](ctx, s, k, what, id, only...)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return none, nil
 	}
@@ -98,7 +96,7 @@ func listRecords[T any](ctx context.Context, s *Store, partition, prefix, op str
 }
 
 // all returns the items of all pages of the query.
-func (s *Store) all(ctx context.Context, query *dynamodb.QueryInput) (items []map[string]types.AttributeValue, err error) {
+func (s *Store) all(ctx context.Context, query *dynamodb.QueryInput) (items []attributes, err error) {
 	for pages := dynamodb.NewQueryPaginator(s.db, query); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -110,7 +108,7 @@ func (s *Store) all(ctx context.Context, query *dynamodb.QueryInput) (items []ma
 }
 
 // page makes one query for at most limit items.
-func (s *Store) page(ctx context.Context, query *dynamodb.QueryInput, limit int) (items []map[string]types.AttributeValue, more bool, err error) {
+func (s *Store) page(ctx context.Context, query *dynamodb.QueryInput, limit int) (items []attributes, more bool, err error) {
 	query.Limit = aws.Int32(int32(limit)) //nolint:gosec // at most maxRows
 	out, err := s.db.Query(ctx, query)
 	if err != nil {
@@ -130,7 +128,7 @@ const (
 // query returns a query of a partition of the index, or of the table if index is empty. where is a
 // condition on the sort key with its bounds; empty for all items.
 func (s *Store) query(index, partition, where string, bounds ...string) *dynamodb.QueryInput {
-	query := &dynamodb.QueryInput{TableName: s.table, ExpressionAttributeValues: map[string]types.AttributeValue{":pk": text(partition)}}
+	query := &dynamodb.QueryInput{TableName: s.table, ExpressionAttributeValues: attributes{":pk": text(partition)}}
 	hash, sort := names.PartitionKey, names.SortKey
 	switch index {
 	case names.IndexByEndpoint:
@@ -203,8 +201,13 @@ func newest[T any](
 // condition guards a write.
 type condition struct {
 	expression string
-	values     map[string]types.AttributeValue
+	values     attributes
 	names      map[string]string // of reserved words
+}
+
+// where returns a condition with the values in it.
+func where(expression string, values attributes) condition {
+	return condition{expression: expression, values: values}
 }
 
 // given returns the expression; nil for the zero condition.
@@ -220,7 +223,7 @@ func absent() condition { return condition{expression: "attribute_not_exists(pk)
 
 // atVersion requires that the item exists in the given version.
 func atVersion(version int64) condition {
-	return condition{expression: "version = :version", values: map[string]types.AttributeValue{":version": number(version)}}
+	return where("version = :version", attributes{":version": number(version)})
 }
 
 // asRead requires the version of the last read. Version 0 means that the item
@@ -259,17 +262,17 @@ type write struct {
 
 	// refused returns the error of a failed condition, in place of CodeConflict. It gets the stored item
 	// if the write asks for it; see asking.
-	refused func(stored map[string]types.AttributeValue) error
+	refused func(stored attributes) error
 }
 
 // orElse returns the write with the error of a failed condition.
 func (w write) orElse(err error) write {
-	w.refused = func(map[string]types.AttributeValue) error { return err }
+	w.refused = func(attributes) error { return err }
 	return w
 }
 
 // asking returns the write with what becomes of a failed condition. The answer then has the stored item.
-func (w write) asking(refused func(stored map[string]types.AttributeValue) error) write {
+func (w write) asking(refused func(stored attributes) error) write {
 	w.refused = refused
 	if w.Put != nil {
 		w.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -290,7 +293,7 @@ func (s *Store) put(k key, c condition, records ...any) write {
 }
 
 // update returns the update of an item.
-func (s *Store) update(k key, expression string, c condition, values map[string]types.AttributeValue) write {
+func (s *Store) update(k key, expression string, c condition, values attributes) write {
 	return write{TransactWriteItem: types.TransactWriteItem{Update: &types.Update{
 		TableName: s.table, Key: k.attributes(), UpdateExpression: &expression, ConditionExpression: c.given(),
 		ExpressionAttributeValues: merged(c.values, values), ExpressionAttributeNames: merged(c.names, nil),

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -23,7 +21,7 @@ func (s *Store) TenantLimits(ctx context.Context, tenant hook.TenantID) (hook.Te
 // SetTenantLimits makes one update without a condition. If it is repeated after a lost answer,
 // only the version changes again.
 func (s *Store) SetTenantLimits(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits) error {
-	set := s.changeTenant(tenant, ", limits = :limits", condition{}, map[string]types.AttributeValue{":limits": encode(l)})
+	set := s.changeTenant(tenant, ", limits = :limits", condition{}, attributes{":limits": encode(l)})
 	return s.commit(ctx, "set limits of tenant "+string(tenant), set)
 }
 
@@ -37,7 +35,7 @@ const maxFirstVersion = 1 << 62
 //
 // The first version of a tenant is random, because a process may still cache the endpoints of an
 // erased tenant of the same name under a version of that tenant.
-func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, values map[string]types.AttributeValue) write {
+func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, values attributes) write {
 	values[":list"], values[":tenant"] = text(tenantList), text(string(tenant))
 	values[":first"], values[":one"] = number(rand.Int64N(maxFirstVersion)), number(1) //nolint:gosec // no secret
 	const next = "SET state_pk = :list, state_sk = :tenant, version = if_not_exists(version, :first) + :one"
@@ -46,7 +44,7 @@ func (s *Store) changeTenant(tenant hook.TenantID, more string, c condition, val
 
 // RegisterTenant makes one update without a condition.
 func (s *Store) RegisterTenant(ctx context.Context, tenant hook.TenantID) error {
-	register := s.changeTenant(tenant, "", condition{}, make(map[string]types.AttributeValue))
+	register := s.changeTenant(tenant, "", condition{}, make(attributes))
 	return s.commit(ctx, "register tenant "+string(tenant), register)
 }
 
@@ -85,11 +83,11 @@ func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spen
 	op := "spend events of tenant " + string(tenant)
 	now, latest, cost := spend.Now.UnixNano(), spend.Latest.UnixNano(), spend.Cost.Nanoseconds()
 	free, err := s.moveFree(ctx, op, rateKey(tenant, spend.Of), "SET free_ns = :next", "attribute_not_exists(free_ns) OR free_ns <= :now",
-		map[string]types.AttributeValue{":now": number(now), ":next": number(now + cost)})
+		attributes{":now": number(now), ":next": number(now + cost)})
 	if err == nil && 0 < free && free <= latest {
 		// The stored next-free time is after now, and never goes back.
 		free, err = s.moveFree(ctx, op, rateKey(tenant, spend.Of), "SET free_ns = free_ns + :cost", "free_ns <= :latest",
-			map[string]types.AttributeValue{":latest": number(latest), ":cost": number(cost)})
+			attributes{":latest": number(latest), ":cost": number(cost)})
 	}
 	if err != nil || free == 0 {
 		return 0, err
@@ -99,11 +97,11 @@ func (s *Store) Spend(ctx context.Context, tenant hook.TenantID, spend hook.Spen
 
 // moveFree updates the next-free time on a condition. When the condition fails,
 // moveFree returns the stored next-free time in nanoseconds since 1970.
-func (s *Store) moveFree(ctx context.Context, op string, at key, expression, guard string, values map[string]types.AttributeValue) (free int64, err error) {
+func (s *Store) moveFree(ctx context.Context, op string, at key, expression, guard string, values attributes) (free int64, err error) {
 	var stored struct {
 		Free int64 `stored:"free_ns"`
 	}
-	move := s.update(at, expression, condition{expression: guard}, values).asking(func(item map[string]types.AttributeValue) error {
+	move := s.update(at, expression, condition{expression: guard}, values).asking(func(item attributes) error {
 		if err := decodeItem(item, &stored); err != nil {
 			return err
 		}
