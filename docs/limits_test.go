@@ -167,7 +167,7 @@ func TestLimits(t *testing.T) {
 		},
 		"search for an id": {search.MaxText, written(t, "internal/admin/search", `It reads at most (\d+) records`), written(t, "internal/admin/search", `records, in (\d+) requests`)},
 		"events, deliveries and attempts": {
-			written(t, "infra/surehook", `staging.Name, staging.Retention, .+ = "staging", (\d+)\*day`), written(t, "infra/surehook", `Name: +"dev",\s+Retention: +(\d+) \* day`),
+			written(t, "infra/surehook", `staging.Name, staging.Retention, .+ = "staging", (\d+)\*day`), written(t, "infra/surehook", `Name: +"dev",\s+Choices: +Choices{Retention: (\d+) \* day`),
 		},
 	}
 	got := make(map[string]bool)

@@ -45,8 +45,8 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Store: store, Vault: vault, Sender: sender, Remote: remote,
 		Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Metrics: metrics, Log: log, Now: time.Now,
 	}
-	if allowed := hook.Destinations(cfg.Destinations); allowed.RolePath != "" {
-		maker.AWS = destination.New(sdk, sender, allowed)
+	if cfg.Destinations != "" {
+		maker.AWS = destination.New(sdk, sender, hook.Destinations{RolePath: cfg.Destinations, Account: cfg.Account})
 	}
 	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: cfg.Queues.Live, hook.QueueRetry: cfg.Queues.Retry, hook.QueueSlot: cfg.Queues.Slot, hook.QueueOverflow: cfg.Queues.Overflow, hook.QueueCoalesce: cfg.Queues.Coalesce})
 	circuits := sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits)

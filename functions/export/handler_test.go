@@ -71,7 +71,7 @@ func setup(t *testing.T, c *otlp) (*handler, *bytes.Buffer) {
 
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
-	exporter := newExporter(config.Settings{Environment: "test", Traces: server.URL + "/v1/traces"}, aws.Config{}, time.Now)
+	exporter := newExporter(config.Settings{Environment: "test", Choices: config.Choices{Traces: server.URL + "/v1/traces"}}, aws.Config{}, time.Now)
 	var log bytes.Buffer
 	return &handler{
 		exporter: exporter, environment: "test", metrics: emf.Set{Environment: "test"},

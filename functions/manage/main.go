@@ -50,7 +50,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
 	acceptor := wire.Acceptor(cfg, sdk, store, time.Now)
-	own, err := profiles.Parse([]byte(cfg.Profiles))
+	own, err := profiles.Parse([]byte(cfg.SignatureProfiles))
 	if err != nil {
 		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_SIGNATURE_PROFILES: %w", err))
 	}
@@ -69,11 +69,11 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		History:      store,
 		Vault:        vault,
 		Policy:       wire.Policy(cfg),
-		Origins:      endpoint.Origins{Regions: cfg.SenderRegions, Addresses: cfg.Addresses, Private: receivers},
-		Destinations: hook.Destinations(cfg.Destinations),
+		Origins:      endpoint.Origins{Regions: cfg.Senders, Addresses: cfg.Addresses, Private: receivers},
+		Destinations: hook.Destinations{RolePath: cfg.Destinations, Account: cfg.Account, Principal: cfg.Principal},
 		Envelope:     envelope,
 		Profiles:     own,
-		NewProfiles:  cfg.NewProfiles,
+		NewProfiles:  cfg.Signatures,
 		Types:        store,
 		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,

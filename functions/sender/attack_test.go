@@ -20,7 +20,9 @@ func TestAttack_newHandler_settings(t *testing.T) { //nolint:paralleltest // set
 		t.Setenv(name, "http://127.0.0.1:1")
 	}
 	for _, cfg := range []config.Settings{
-		{Private: list}, {Private: list, Egress: names.EgressPublic}, {Private: list, Egress: names.EgressLoopback, EgressHost: "host.docker.internal"},
+		{Private: list},
+		{Private: list, Choices: config.Choices{Egress: names.EgressPublic}},
+		{Private: list, Choices: config.Choices{Egress: names.EgressLoopback, EgressHost: "host.docker.internal"}},
 	} {
 		handle, err := newHandler(cfg, aws.Config{}, slog.New(slog.DiscardHandler))
 		if err != nil {

@@ -58,13 +58,13 @@ var senders = map[string]struct {
 	home    string   // a receiver that it does reach
 }{
 	"private": {
-		config.Settings{Egress: names.EgressPublic, Private: `[{"cidrs": ["10.203.0.0/24", "fd12:3456::/48"], "ports": [443]}]`},
+		config.Settings{Choices: config.Choices{Egress: names.EgressPublic}, Private: `[{"cidrs": ["10.203.0.0/24", "fd12:3456::/48"], "ports": [443]}]`},
 		`"version":3,"private":"acme"`,
 		[]string{"10.203.0.0/24", "fd12:3456::/48"},
 		"https://10.203.0.7/",
 	},
 	// Of shared and fixed egress, and of other regions.
-	"public": {config.Settings{Egress: names.EgressPublic}, `"version":1`, []string{"1.1.1.1/32", "2606:4700::/32"}, "https://1.1.1.1/"},
+	"public": {config.Settings{Choices: config.Choices{Egress: names.EgressPublic}}, `"version":1`, []string{"1.1.1.1/32", "2606:4700::/32"}, "https://1.1.1.1/"},
 }
 
 // targets are addresses that one sender or both refuse.

@@ -110,7 +110,7 @@ func runInside() error {
 		return err
 	}
 	go func() { _ = http.Serve(listener, http.HandlerFunc(answer)) }()
-	cfg := config.Settings{Egress: names.EgressPublic, Private: listOf, PrivateCA: authority}
+	cfg := config.Settings{Choices: config.Choices{Egress: names.EgressPublic}, Private: listOf, PrivateCA: authority}
 	handle, err := newHandler(cfg, aws.Config{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err

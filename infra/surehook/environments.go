@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"time"
 
+	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -19,9 +20,10 @@ type Environment struct {
 	// prefixes.
 	Name string
 
-	// Retention is the lifetime of events, deliveries and attempts in the
-	// table.
-	Retention time.Duration
+	// Choices are the settings of the functions. The stacks of Senders are from NewSenders. An empty
+	// Validation is names.ValidationOff, and an empty Envelope names.EnvelopeStandard.
+	Choices
+
 	// LogDays is the lifetime of log lines, in days that CloudWatch takes, such as 30 or 90.
 	LogDays int
 	// Protected data outlives the stack: the table refuses deletion, and
@@ -61,37 +63,6 @@ type Environment struct {
 	// Events are the events of EventBridge.
 	Events EventBus
 
-	// Validation is what happens to events that do not fit their event type, for
-	// event types without a validation of their own: names.ValidationOff, also
-	// when empty, names.ValidationWarn or names.ValidationReject.
-	Validation string
-
-	// EndpointsPerHost is the most endpoints of a tenant with one host; 0 for no limit
-	// beside those of the tenant and hook.MaxEndpointsPerURL.
-	EndpointsPerHost int
-
-	// Ownership is the proof that a new endpoint needs, and one whose URL changes: empty for
-	// none, or names.OwnershipChallenge.
-	Ownership string
-
-	// Traces is the destination of spans: empty for none, names.TracesXRay for
-	// X-Ray in the stack's region, or the https URL of an OTLP endpoint with its
-	// path, such as https://collector.example.com/v1/traces.
-	Traces string
-
-	// Senders are other AWS regions with a function that sends, for the field region of
-	// endpoints: a stack in each region, from NewSenders.
-	Senders []string
-	// Envelope is the envelope of new endpoints that name none: "standard" or "raw". Empty
-	// means standard. A change leaves the stored endpoints as they are.
-	Envelope string
-	// SignatureProfiles is the JSON of signature profiles beside Surehook's, by name, at most
-	// 900 bytes. Signatures names the profiles of new endpoints that name none; nil means standard.
-	SignatureProfiles string
-	Signatures        []string
-	// Destinations turns destinations in AWS on: the path of the roles of customers that
-	// function deliver may assume, such as "/surehook/". Empty for HTTP only.
-	Destinations string
 	// FixedZones is the number of availability zones, 0 to 2, with a fixed source address
 	// for the field egress of endpoints. Each zone costs a NAT gateway, about $33 a month
 	// and more with its traffic.
@@ -106,18 +77,6 @@ type Environment struct {
 	// Architecture is the functions' architecture in Go's terms: arm64 or
 	// amd64.
 	Architecture string
-	// Egress is names.EgressPublic or, for the local stack only,
-	// names.EgressLoopback.
-	Egress string
-	// EgressHost is the name of one more host for deliveries, at private
-	// addresses. EgressHost is for the local stack only: functions in containers
-	// reach the machine around the containers by a name. Empty for none.
-	EgressHost string
-	// Portal is the appearance of the tenants' portal, and its place.
-	Portal Portal
-	// SignIn is the sign-in of people by OpenID Connect. The zero SignIn has none: API keys
-	// alone.
-	SignIn names.SignIn
 }
 
 // Allocation is an elastic IP address.
@@ -136,6 +95,9 @@ type EventBus struct {
 	// for detail.tenant.
 	TenantPath string
 }
+
+// Choices are the settings of the functions that whoever deploys chooses.
+type Choices = config.Choices
 
 // Portal is the appearance of the tenants' portal. The zero Portal has Surehook's
 // appearance, and no other page may embed the portal.
@@ -316,7 +278,7 @@ const day = 24 * time.Hour
 func environments(localArch string) []Environment {
 	dev := Environment{
 		Name:        "dev",
-		Retention:   30 * day,
+		Choices:     Choices{Retention: 30 * day, Egress: names.EgressPublic},
 		LogDays:     7,
 		Throttles:   throttles(50, 5, 5, 25),
 		Concurrency: Concurrency{Events: 2, Live: 5, Retry: 2, Replay: 2, Slots: 20, Coalesce: 2, Circuits: 5, ReplayJobs: 2, FixedSender: 30, Account: 1000},
@@ -325,7 +287,6 @@ func environments(localArch string) []Environment {
 			IngestErrors: 5, FunctionErrors: 5, TableThrottles: 5, ScheduleFailures: 0,
 		},
 		Architecture: "arm64",
-		Egress:       names.EgressPublic,
 	}
 
 	staging := dev

@@ -49,9 +49,9 @@ func sets() map[string]func(*Environment) {
 // everything returns the environment with each optional setting that it lacks.
 func everything(env Environment) Environment {
 	to, from := reflect.ValueOf(&env).Elem(), reflect.ValueOf(customised())
-	for i := range to.NumField() {
-		if to.Field(i).IsZero() {
-			to.Field(i).Set(from.Field(i))
+	for _, f := range reflect.VisibleFields(to.Type()) {
+		if field := to.FieldByIndex(f.Index); !f.Anonymous && field.IsZero() {
+			field.Set(from.FieldByIndex(f.Index))
 		}
 	}
 	return env
@@ -64,10 +64,10 @@ func TestOptions_all(t *testing.T) {
 
 	env := everything(environments("arm64")[2])
 	values := reflect.ValueOf(env)
-	for i := range values.NumField() {
-		name := values.Type().Field(i).Name
+	for _, f := range reflect.VisibleFields(values.Type()) {
+		name := f.Name
 		// A host of this machine; sets of their own; throughput of a new table; two variables of functions.
-		if values.Field(i).IsZero() && !slices.Contains([]string{"EgressHost", "FixedAllocations", "Private", "WarmThroughput", "Validation", "Envelope"}, name) {
+		if values.FieldByIndex(f.Index).IsZero() && !slices.Contains([]string{"EgressHost", "FixedAllocations", "Private", "WarmThroughput", "Validation", "Envelope"}, name) {
 			t.Errorf("no option set has the setting %s", name)
 		}
 	}

@@ -12,24 +12,8 @@ import (
 
 // settings returns what the environment says about the functions.
 func (e Environment) settings() config.Settings {
-	s := config.Settings{
-		Retention:        e.Retention,
-		TenantShares:     e.Concurrency.tenantShares(),
-		Egress:           e.Egress,
-		EgressHost:       e.EgressHost,
-		SenderRegions:    e.Senders,
-		Destinations:     config.Destinations{RolePath: e.Destinations},
-		TenantPath:       cmp.Or(e.Events.TenantPath, names.DefaultTenantPath),
-		Validation:       cmp.Or(e.Validation, names.ValidationOff),
-		Ownership:        e.Ownership,
-		EndpointsPerHost: e.EndpointsPerHost,
-		Envelope:         cmp.Or(e.Envelope, names.EnvelopeStandard),
-		Profiles:         e.SignatureProfiles,
-		NewProfiles:      e.Signatures,
-		Portal:           e.Portal,
-		SignIn:           e.SignIn,
-		Traces:           e.Traces,
-	}
+	s := config.Settings{Choices: e.Choices, TenantShares: e.Concurrency.tenantShares(), TenantPath: cmp.Or(e.Events.TenantPath, names.DefaultTenantPath)}
+	s.Validation, s.Envelope = cmp.Or(s.Validation, names.ValidationOff), cmp.Or(s.Envelope, names.EnvelopeStandard)
 	if e.Domain.Name != "" {
 		s.PublicURL = "https://" + e.Domain.Name
 	}
@@ -48,8 +32,8 @@ func allSettings(p plan) config.Settings {
 	}
 	s.RetryQueueARN, s.UndeliverableRetryARN = *q.Retry.QueueArn(), *q.UndeliverableRetry.QueueArn()
 	s.ScheduleGroup, s.ScheduleRoleARN = *p.Schedules.Group.ScheduleGroupName(), *p.Schedules.Role.RoleArn()
-	if s.Destinations.RolePath != "" {
-		s.Destinations.Account = *awscdk.Aws_ACCOUNT_ID()
+	if s.Destinations != "" {
+		s.Account = *awscdk.Aws_ACCOUNT_ID()
 	}
 	return s
 }

@@ -75,10 +75,10 @@ func (s Settings) faults(function string) (all []error) {
 	if s.EgressHost != "" && s.Egress != names.EgressLoopback {
 		all = append(all, errors.New("SUREHOOK_EGRESS_HOST is for the local stack only, with SUREHOOK_EGRESS="+names.EgressLoopback))
 	}
-	if d := s.Destinations; d.RolePath != "" && d.Account == "" {
+	if s.Destinations != "" && s.Account == "" {
 		all = append(all, errors.New("SUREHOOK_ACCOUNT is not set"))
 	}
-	if d := s.Destinations; d.RolePath != "" && d.Principal == "" && function == "manage" {
+	if s.Destinations != "" && s.Principal == "" && function == "manage" {
 		all = append(all, errors.New("SUREHOOK_PRINCIPAL is not set"))
 	}
 	return all

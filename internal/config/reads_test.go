@@ -63,11 +63,14 @@ var everything = func() map[string]string {
 func each(v reflect.Value, path string, f func(path string, v reflect.Value)) {
 	for i := range v.NumField() {
 		name := strings.TrimPrefix(path+"."+v.Type().Field(i).Name, ".")
-		if name == "Queues" {
+		switch name {
+		case "Queues":
 			each(v.Field(i), name, f)
-			continue
+		case "Choices":
+			each(v.Field(i), "", f)
+		default:
+			f(name, v.Field(i))
 		}
-		f(name, v.Field(i))
 	}
 }
 

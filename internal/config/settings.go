@@ -10,13 +10,56 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
+// Choices are the settings that whoever deploys chooses.
+type Choices struct {
+	// Retention is the lifetime of events, deliveries and attempts in the table.
+	Retention time.Duration
+
+	// Egress is names.EgressPublic or, for the local stack only, names.EgressLoopback.
+	Egress string
+	// EgressHost is the name of one more host for deliveries, at private addresses, for the local stack
+	// only: functions in containers reach the machine around the containers by a name. Empty for none.
+	EgressHost string
+	// Senders are other AWS regions with a function that sends, for the field region of endpoints.
+	Senders []string
+	// Destinations turns destinations in AWS on: the path of the roles of customers that function deliver
+	// may assume, such as "/surehook/". Empty for HTTP only.
+	Destinations string
+
+	// Validation is what happens to events that do not fit their event type, for event types without a
+	// validation of their own: names.ValidationOff, names.ValidationWarn or names.ValidationReject.
+	Validation string
+	// Ownership is the proof that a new endpoint needs, and one whose URL changes: empty for none, or
+	// names.OwnershipChallenge.
+	Ownership string
+	// EndpointsPerHost is the most endpoints of a tenant with one host; 0 for no limit beside those of the
+	// tenant and hook.MaxEndpointsPerURL.
+	EndpointsPerHost int
+	// Envelope is the envelope of new endpoints that name none: names.EnvelopeStandard or EnvelopeRaw. A
+	// change leaves the stored endpoints as they are.
+	Envelope string
+	// SignatureProfiles is the JSON of signature profiles beside Surehook's, by name, at most 900 bytes.
+	// Signatures names the profiles of new endpoints that name none; nil means standard.
+	SignatureProfiles string
+	Signatures        []string
+
+	// Portal is the appearance of the tenants' portal.
+	Portal names.Portal
+	// SignIn is the sign-in of people by OpenID Connect. The zero SignIn has none: API keys alone.
+	SignIn names.SignIn
+	// Traces is the destination of spans: empty for none, names.TracesXRay for X-Ray in the stack's region,
+	// or the https URL of an OTLP endpoint with its path, such as https://collector.example.com/v1/traces.
+	Traces string
+}
+
 // Settings are the settings of a function. Those that the function does not get are zero.
 type Settings struct {
+	Choices
+
 	Environment string // the prefix of the stack: of the metrics, and of the senders' names
 	Table       string
 	KeyARN      string // KMS key for the encryption of signing keys
 	TopicARN    string
-	Retention   time.Duration
 
 	Queues                names.Queues[string] // URLs
 	RetryQueueARN         string
@@ -25,37 +68,17 @@ type Settings struct {
 	ScheduleRoleARN       string
 	TenantShares          int // functions of the queue slot at work for one tenant at most, at least 1
 
-	Egress     string         // names.EgressPublic or EgressLoopback
-	EgressHost string         // one more permitted host at private addresses, for the local stack; empty for none
 	APIHosts   []string       // hosts of Surehook's own API, always forbidden
 	RuntimeAPI netip.AddrPort // address of the Lambda runtime API, always forbidden; zero for unknown
 	PublicURL  string         // of the API; empty without a domain
+	Addresses  []netip.Addr   // source addresses of the sender with fixed addresses; nil for none
+	Private    string         // JSON of the allow-list for private receivers; empty for none
+	PrivateCA  string         // PEM of authorities that their certificates may have, beside those of the system
+	Account    string         // the own, for destinations in AWS
+	Principal  string         // ARN of the role that assumes the roles of destinations; of manage only
+	TenantPath string         // in an event of EventBridge, names with dots between
 
-	SenderRegions []string     // other regions with a sender; nil for none
-	Addresses     []netip.Addr // source addresses of the sender with fixed addresses; nil for none
-	Private       string       // JSON of the allow-list for private receivers; empty for none
-	PrivateCA     string       // PEM of authorities that their certificates may have, beside those of the system
-	Destinations  Destinations
-
-	TenantPath       string   // in an event of EventBridge, names with dots between
-	Validation       string   // names.ValidationOff, ValidationWarn or ValidationReject
-	Ownership        string   // names.OwnershipChallenge; empty: receivers are not asked, and endpoints need no proof
-	EndpointsPerHost int      // endpoints of a tenant with one host at most; 0: no limit
-	Envelope         string   // of a new endpoint that names none: names.EnvelopeStandard or EnvelopeRaw
-	Profiles         string   // JSON of the deployment's own signature profiles, by name; empty for none
-	NewProfiles      []string // of a new endpoint that names none; nil: standard
-
-	Portal            names.Portal
-	SignIn            names.SignIn
 	AdminKeySecretARN string
-	Traces            string // names.TracesXRay, or the URL of an OTLP endpoint
-}
-
-// Destinations are the destinations in AWS. The zero Destinations has none.
-type Destinations struct {
-	RolePath  string
-	Account   string // the own
-	Principal string // ARN of the role that assumes the roles; of manage only
 }
 
 // The functions that get a variable, and "dev" for the process on a developer's machine.
@@ -119,13 +142,13 @@ func (s *Settings) variables() []variable {
 		{name: "SUREHOOK_API_HOSTS", functions: "deliver manage", field: &s.APIHosts},
 		{name: "AWS_LAMBDA_RUNTIME_API", functions: requests, field: &s.RuntimeAPI, need: optional},
 		{name: "SUREHOOK_PUBLIC_URL", functions: "deliver manage", field: &s.PublicURL, need: optional},
-		{name: "SUREHOOK_SENDER_REGIONS", functions: "deliver manage", field: &s.SenderRegions, need: optional},
+		{name: "SUREHOOK_SENDER_REGIONS", functions: "deliver manage", field: &s.Senders, need: optional},
 		{name: "SUREHOOK_FIXED_ADDRESSES", functions: "manage", field: &s.Addresses, need: optional, valid: validAddress, want: "an IP address"},
 		{name: "SUREHOOK_PRIVATE_ALLOW", functions: "manage sender", field: &s.Private, need: optional},
 		{name: "SUREHOOK_PRIVATE_CA", functions: "sender", field: &s.PrivateCA, need: optional},
-		{name: "SUREHOOK_DESTINATIONS", functions: "deliver manage", field: &s.Destinations.RolePath, need: optional},
-		{name: "SUREHOOK_ACCOUNT", functions: "deliver manage", field: &s.Destinations.Account, need: optional},
-		{name: "SUREHOOK_PRINCIPAL", functions: "manage", field: &s.Destinations.Principal, need: optional},
+		{name: "SUREHOOK_DESTINATIONS", functions: "deliver manage", field: &s.Destinations, need: optional},
+		{name: "SUREHOOK_ACCOUNT", functions: "deliver manage", field: &s.Account, need: optional},
+		{name: "SUREHOOK_PRINCIPAL", functions: "manage", field: &s.Principal, need: optional},
 
 		{name: "SUREHOOK_TENANT_PATH", functions: "ingest", field: &s.TenantPath},
 		{
@@ -142,8 +165,8 @@ func (s *Settings) variables() []variable {
 			name: "SUREHOOK_ENVELOPE", functions: "manage", field: &s.Envelope, need: setting,
 			valid: oneOf(names.EnvelopeStandard, names.EnvelopeRaw), want: "standard or raw", instead: names.EnvelopeStandard,
 		},
-		{name: "SUREHOOK_SIGNATURE_PROFILES", functions: "manage", field: &s.Profiles, need: setting},
-		{name: "SUREHOOK_SIGNATURES", functions: "manage", field: &s.NewProfiles, need: setting},
+		{name: "SUREHOOK_SIGNATURE_PROFILES", functions: "manage", field: &s.SignatureProfiles, need: setting},
+		{name: "SUREHOOK_SIGNATURES", functions: "manage", field: &s.Signatures, need: setting},
 
 		{name: "SUREHOOK_PORTAL_NAME", functions: "manage dev", field: &s.Portal.Name, need: setting},
 		{name: "SUREHOOK_PORTAL_ACCENT", functions: "manage dev", field: &s.Portal.Accent, need: setting, valid: names.ValidAccent, want: `a color such as "#3b5bdb"`},

@@ -62,6 +62,7 @@ func TestRead(t *testing.T) {
 
 	got, ignored, err := config.Read("deliver", lookup(environment))
 	want := config.Settings{
+		Choices:     config.Choices{Retention: 90 * 24 * time.Hour, Egress: names.EgressPublic},
 		Environment: "prod", Table: "table", KeyARN: "arn:aws:kms:eu-west-1:111122223333:key/k",
 		Queues: names.Queues[string]{
 			Live: "https://sqs/live", Retry: "https://sqs/retry", Slot: "https://sqs/slot", Overflow: "https://sqs/overflow", Coalesce: "https://sqs/coalesce",
@@ -70,9 +71,9 @@ func TestRead(t *testing.T) {
 		RetryQueueARN: "arn:aws:sqs:eu-west-1:111122223333:retry", TenantShares: 5,
 		UndeliverableRetryARN: "arn:aws:sqs:eu-west-1:111122223333:undeliverable-retry",
 		ScheduleGroup:         "group", ScheduleRoleARN: "arn:aws:iam::111122223333:role/r",
-		TopicARN: "arn:aws:sns:eu-west-1:111122223333:topic", Retention: 90 * 24 * time.Hour,
-		Egress: names.EgressPublic, RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001"),
-		APIHosts: []string{"a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com", "hooks.example.com"},
+		TopicARN:   "arn:aws:sns:eu-west-1:111122223333:topic",
+		RuntimeAPI: netip.MustParseAddrPort("127.0.0.1:9001"),
+		APIHosts:   []string{"a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com", "hooks.example.com"},
 	}
 	if err != nil || len(ignored) > 0 || !reflect.DeepEqual(got, want) {
 		t.Errorf("Read(deliver) = %+v, %v, %v; want %+v", got, ignored, err, want)
@@ -147,11 +148,11 @@ func TestRead_values(t *testing.T) {
 		"SUREHOOK_PORTAL_ACCENT":      func(s config.Settings) any { return s.Portal.Accent },
 		"SUREHOOK_PORTAL_LOGO":        func(s config.Settings) any { return s.Portal.Logo },
 		"SUREHOOK_PORTAL_EMBEDDERS":   func(s config.Settings) any { return s.Portal.Embedders },
-		"SUREHOOK_SENDER_REGIONS":     func(s config.Settings) any { return s.SenderRegions },
+		"SUREHOOK_SENDER_REGIONS":     func(s config.Settings) any { return s.Senders },
 		"SUREHOOK_PRIVATE_ALLOW":      func(s config.Settings) any { return s.Private },
 		"SUREHOOK_PRIVATE_CA":         func(s config.Settings) any { return s.PrivateCA },
 		"SUREHOOK_FIXED_ADDRESSES":    func(s config.Settings) any { return s.Addresses },
-		"SUREHOOK_SIGNATURES":         func(s config.Settings) any { return s.NewProfiles },
+		"SUREHOOK_SIGNATURES":         func(s config.Settings) any { return s.Signatures },
 	}
 	for _, tt := range []struct {
 		function, name, value, verdict string

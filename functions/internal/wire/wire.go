@@ -76,7 +76,7 @@ func Senders(cfg config.Settings, sdk aws.Config, now func() time.Time) (*send.S
 	policy := Policy(cfg)
 	here := send.New(egress.NewClient(policy), policy, names.UserAgent(), now)
 	return here, &remote.Sender{Signer: here, Now: now, Invoker: lambda.New(sdk, lambda.Config{
-		Regional: names.Sender(cfg.Environment), Regions: cfg.SenderRegions,
+		Regional: names.Sender(cfg.Environment), Regions: cfg.Senders,
 		Fixed: names.FixedSender(cfg.Environment), Private: names.PrivateSender(cfg.Environment),
 	})}
 }
