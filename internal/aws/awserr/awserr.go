@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -13,6 +14,22 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 )
+
+var errNoAnswer = errors.New("no answer in time")
+
+// Call makes the request, the retries of the SDK included, within the timeout. An error is one of Of.
+func Call[I, O, P any](
+	ctx context.Context, timeout time.Duration, what string, request func(context.Context, I, ...func(P)) (O, error), in I,
+) (O, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errNoAnswer)
+	defer cancel()
+
+	out, err := request(ctx, in)
+	if err != nil {
+		err = Of(ctx, err, what)
+	}
+	return out, err
+}
 
 // Of returns err, not nil, as a hook.Error:
 //   - CodeUnavailable when ctx, the context of the call, has ended; the error then

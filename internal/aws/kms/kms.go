@@ -51,10 +51,7 @@ const (
 	lengthBytes   = 2         // before the sealed private half
 )
 
-var (
-	errNoAnswer = errors.New("KMS did not answer in time")
-	errForm     = errors.New("the bytes do not have the form of a sealed secret")
-)
+var errForm = errors.New("the bytes do not have the form of a sealed secret")
 
 // key is the KMS key.
 type key struct {

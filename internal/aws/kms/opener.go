@@ -134,15 +134,12 @@ func (o *Opener) decrypt(ctx context.Context, id string, wrapped []byte, bucket 
 	if k, ok := o.fromCache(id); ok {
 		return k, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
 	until := o.now().Add(maxAge)
-	out, err := o.key.client.Decrypt(ctx, &awskms.DecryptInput{
+	out, err := awserr.Call(ctx, callTimeout, service, o.key.client.Decrypt, &awskms.DecryptInput{
 		KeyId: &o.key.arn, CiphertextBlob: wrapped, EncryptionContext: encryptionContext(bucket),
 	})
 	if err != nil {
-		return kept[hpke.PrivateKey]{}, fmt.Errorf("decrypt private half of bucket %d: %w", bucket, awserr.Of(ctx, err, service))
+		return kept[hpke.PrivateKey]{}, fmt.Errorf("decrypt private half of bucket %d: %w", bucket, err)
 	}
 	pair, err := pairOf(out.Plaintext, until)
 	if err == nil {

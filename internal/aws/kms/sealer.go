@@ -102,14 +102,11 @@ func (s *Sealer) first(stored func() ([]byte, error), put func([]byte) error, se
 
 // encrypt asks KMS to encrypt the private half of a bucket.
 func (s *Sealer) encrypt(ctx context.Context, private []byte, bucket int) ([]byte, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	out, err := s.key.client.Encrypt(ctx, &awskms.EncryptInput{
+	out, err := awserr.Call(ctx, callTimeout, service, s.key.client.Encrypt, &awskms.EncryptInput{
 		KeyId: &s.key.arn, Plaintext: private, EncryptionContext: encryptionContext(bucket),
 	})
 	if err != nil {
-		return nil, awserr.Of(ctx, err, service)
+		return nil, err
 	}
 	return out.CiphertextBlob, nil
 }

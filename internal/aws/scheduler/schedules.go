@@ -16,6 +16,7 @@ import (
 	awsscheduler "github.com/aws/aws-sdk-go-v2/service/scheduler"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 
+	"surehook.example/surehook/internal/aws/awserr"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 )
@@ -67,10 +68,7 @@ func (s *Schedules) At(ctx context.Context, task hook.Task, at time.Time) error 
 		return fmt.Errorf("schedule attempt %d of %s: %w", task.Attempt, task.Delivery, err)
 	}
 	at = wholeSecond(at)
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	_, err = s.client.CreateSchedule(ctx, &awsscheduler.CreateScheduleInput{
+	_, err = awserr.Call(ctx, callTimeout, "the scheduler", s.client.CreateSchedule, &awsscheduler.CreateScheduleInput{
 		Name:                       aws.String(settle.ScheduleName(task, at)),
 		GroupName:                  aws.String(s.cfg.Group),
 		ScheduleExpression:         aws.String(at.Format("at(2006-01-02T15:04:05)")),
@@ -91,8 +89,11 @@ func (s *Schedules) At(ctx context.Context, task hook.Task, at time.Time) error 
 	if _, exists := errors.AsType[*types.ConflictException](err); exists {
 		return nil
 	}
+	if _, full := errors.AsType[*types.ServiceQuotaExceededException](err); full { // schedules that fire free the quota
+		err = &hook.Error{Code: hook.CodeUnavailable, Message: "the scheduler is full", Err: err}
+	}
 	if err != nil {
-		return fmt.Errorf("schedule attempt %d of %s: %w", task.Attempt, task.Delivery, translate(ctx, err))
+		return fmt.Errorf("schedule attempt %d of %s: %w", task.Attempt, task.Delivery, err)
 	}
 	return nil
 }

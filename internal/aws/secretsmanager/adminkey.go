@@ -7,7 +7,6 @@ package secretsmanager
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -24,8 +23,6 @@ const (
 	callTimeout = 5 * time.Second // per request, retries of the SDK included
 	maxAge      = 5 * time.Minute // of the cached key: a rotation takes effect after at most 5 minutes
 )
-
-var errNoAnswer = errors.New("no answer from Secrets Manager in time")
 
 // AdminKey is the admin key of the stack. AdminKey is safe for concurrent use.
 type AdminKey struct {
@@ -63,12 +60,9 @@ func (a *AdminKey) AdminKey(ctx context.Context) (string, error) {
 }
 
 func (a *AdminKey) read(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	out, err := a.client.GetSecretValue(ctx, &awssecretsmanager.GetSecretValueInput{SecretId: aws.String(a.arn)})
+	out, err := awserr.Call(ctx, callTimeout, "the secret store", a.client.GetSecretValue, &awssecretsmanager.GetSecretValueInput{SecretId: aws.String(a.arn)})
 	if err != nil {
-		return "", awserr.Of(ctx, err, "the secret store")
+		return "", err
 	}
 	var fields map[string]string
 	// The error of json.Unmarshal may quote the secret, so it is left out.

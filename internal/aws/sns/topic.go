@@ -5,7 +5,6 @@ package sns
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -26,8 +25,6 @@ const callTimeout = 5 * time.Second
 // the same topic do not have it.
 const typeAttribute = "type"
 
-var errNoAnswer = errors.New("SNS did not answer in time")
-
 // Topic publishes to one SNS topic. Topic is safe for concurrent use.
 type Topic struct {
 	client *awssns.Client
@@ -42,10 +39,7 @@ func New(cfg aws.Config, arn string) *Topic {
 // Publish sends the message with eventType as subject and as message attribute.
 // After CodeUnavailable, the caller may retry.
 func (t *Topic) Publish(ctx context.Context, eventType string, message []byte) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	_, err := t.client.Publish(ctx, &awssns.PublishInput{
+	_, err := awserr.Call(ctx, callTimeout, "the topic", t.client.Publish, &awssns.PublishInput{
 		TopicArn: aws.String(t.arn),
 		Subject:  aws.String(eventType),
 		Message:  aws.String(string(message)),
@@ -54,7 +48,7 @@ func (t *Topic) Publish(ctx context.Context, eventType string, message []byte) e
 		},
 	})
 	if err != nil {
-		return fmt.Errorf("publish %s: %w", eventType, awserr.Of(ctx, err, "the topic"))
+		return fmt.Errorf("publish %s: %w", eventType, err)
 	}
 	return nil
 }

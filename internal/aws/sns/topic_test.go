@@ -130,7 +130,7 @@ func TestTopic_Publish_GivesUpAfterFiveSeconds(t *testing.T) {
 		if waited := time.Since(start); hook.CodeOf(err) != hook.CodeUnavailable || waited != 5*time.Second {
 			t.Errorf("Publish(no answer) = %v (%s) after %s; want unavailable after 5s", err, hook.CodeOf(err), waited)
 		}
-		if err == nil || !strings.Contains(err.Error(), "SNS did not answer in time") {
+		if err == nil || !strings.Contains(err.Error(), "the topic did not answer: no answer in time") {
 			t.Errorf("Publish(no answer) = %v; want an error about the missing answer", err)
 		}
 	})

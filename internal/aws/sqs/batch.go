@@ -55,15 +55,11 @@ func (b batch) send(ctx context.Context) {
 // try makes one request, records the result of each entry, and returns the entries
 // to retry.
 func (b batch) try(ctx context.Context, entries []types.SendMessageBatchRequestEntry) []types.SendMessageBatchRequestEntry {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	out, err := b.queue.client.SendMessageBatch(ctx, &awssqs.SendMessageBatchInput{
+	out, err := awserr.Call(ctx, callTimeout, service, b.queue.client.SendMessageBatch, &awssqs.SendMessageBatchInput{
 		QueueUrl: aws.String(b.to.url),
 		Entries:  entries,
 	})
 	if err != nil {
-		err = awserr.Of(ctx, err, service)
 		for _, e := range entries {
 			b.record(e.Id, err)
 		}

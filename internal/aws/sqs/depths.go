@@ -48,9 +48,6 @@ func (d *Depths) Depths(ctx context.Context) (depths names.Queues[status.Depth],
 }
 
 func readDepth(ctx context.Context, client *awssqs.Client, url string) (status.Depth, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
 	var depth status.Depth
 	counts := map[types.QueueAttributeName]*int{
 		types.QueueAttributeNameApproximateNumberOfMessages:           &depth.Visible,
@@ -61,9 +58,9 @@ func readDepth(ctx context.Context, client *awssqs.Client, url string) (status.D
 	for name := range counts {
 		in.AttributeNames = append(in.AttributeNames, name)
 	}
-	out, err := client.GetQueueAttributes(ctx, in)
+	out, err := awserr.Call(ctx, callTimeout, service, client.GetQueueAttributes, in)
 	if err != nil {
-		return status.Depth{}, awserr.Of(ctx, err, service)
+		return status.Depth{}, err
 	}
 	for name, count := range counts {
 		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {

@@ -54,9 +54,6 @@ func (m mailbox) send(ctx context.Context, op string, encode func() (string, err
 //
 // A delay of 0 is the default delay of the queue, so the queue's default must be 0.
 func (m mailbox) sendMessage(ctx context.Context, message message) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
 	in := awssqs.SendMessageInput{
 		QueueUrl:     aws.String(m.url),
 		MessageBody:  aws.String(message.body),
@@ -71,59 +68,40 @@ func (m mailbox) sendMessage(ctx context.Context, message message) error {
 			in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 		}
 	}
-	if _, err := m.client.SendMessage(ctx, &in); err != nil {
-		return awserr.Of(ctx, err, service)
-	}
-	return nil
+	_, err := awserr.Call(ctx, callTimeout, service, m.client.SendMessage, &in)
+	return err
 }
 
 // receive makes one request for the wanted attributes of at most batchSize messages. On an
 // empty queue, receive waits for receiveWait.
 func (m mailbox) receive(ctx context.Context, wanted awssqs.ReceiveMessageInput) ([]types.Message, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
 	wanted.QueueUrl, wanted.MaxNumberOfMessages = aws.String(m.url), batchSize
 	wanted.VisibilityTimeout, wanted.WaitTimeSeconds = seconds(receiveVisibility), seconds(receiveWait)
-	out, err := m.client.ReceiveMessage(ctx, &wanted)
+	out, err := awserr.Call(ctx, callTimeout, service, m.client.ReceiveMessage, &wanted)
 	if err != nil {
-		return nil, awserr.Of(ctx, err, service)
+		return nil, err
 	}
 	return out.Messages, nil
 }
 
-// removeAll removes at most batchSize received messages, of which what is the name in an error.
+// removeAll removes at most batchSize received messages, of which what is the name in an error. The error
+// joins one error for each message still on the queue.
 func removeAll[M any](ctx context.Context, m mailbox, what string, messages []M, receipt func(M) string) error {
-	receipts := make([]string, len(messages))
-	for i, message := range messages {
-		receipts[i] = receipt(message)
-	}
-	if err := m.remove(ctx, receipts); err != nil {
-		return fmt.Errorf("remove %s: %w", what, err)
-	}
-	return nil
-}
-
-// remove removes at most batchSize received messages. The error joins one error for each
-// message still on the queue.
-func (m mailbox) remove(ctx context.Context, receipts []string) error {
-	if len(receipts) == 0 {
+	if len(messages) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, callTimeout, errNoAnswer)
-	defer cancel()
-
-	entries := make([]types.DeleteMessageBatchRequestEntry, len(receipts))
-	for i, receipt := range receipts {
-		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: aws.String(receipt)}
+	entries := make([]types.DeleteMessageBatchRequestEntry, len(messages))
+	for i, message := range messages {
+		entries[i] = types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: aws.String(receipt(message))}
 	}
-	out, err := m.client.DeleteMessageBatch(ctx, &awssqs.DeleteMessageBatchInput{QueueUrl: aws.String(m.url), Entries: entries})
+	in := &awssqs.DeleteMessageBatchInput{QueueUrl: aws.String(m.url), Entries: entries}
+	out, err := awserr.Call(ctx, callTimeout, service, m.client.DeleteMessageBatch, in)
 	if err != nil {
-		return fmt.Errorf("remove %d messages: %w", len(receipts), awserr.Of(ctx, err, service))
+		return fmt.Errorf("remove %d %s: %w", len(messages), what, err)
 	}
 	var errs []error
 	for _, f := range out.Failed {
-		errs = append(errs, fmt.Errorf("remove message %s of %d: %w", aws.ToString(f.Id), len(receipts), translateEntry(f)))
+		errs = append(errs, fmt.Errorf("remove %s: message %s of %d: %w", what, aws.ToString(f.Id), len(messages), translateEntry(f)))
 	}
 	return errors.Join(errs...)
 }
