@@ -681,7 +681,6 @@ const (
 	DeliveryReasonErased          DeliveryReason = "erased"
 	DeliveryReasonExhausted       DeliveryReason = "exhausted"
 	DeliveryReasonExpired         DeliveryReason = "expired"
-	DeliveryReasonFailureRate     DeliveryReason = "failure_rate"
 	DeliveryReasonGone            DeliveryReason = "gone"
 	DeliveryReasonInFlight        DeliveryReason = "in_flight"
 	DeliveryReasonManual          DeliveryReason = "manual"
@@ -709,8 +708,6 @@ func (e DeliveryReason) Valid() bool {
 	case DeliveryReasonExhausted:
 		return true
 	case DeliveryReasonExpired:
-		return true
-	case DeliveryReasonFailureRate:
 		return true
 	case DeliveryReasonGone:
 		return true
@@ -777,7 +774,6 @@ const (
 	DeliveryDetailReasonErased          DeliveryDetailReason = "erased"
 	DeliveryDetailReasonExhausted       DeliveryDetailReason = "exhausted"
 	DeliveryDetailReasonExpired         DeliveryDetailReason = "expired"
-	DeliveryDetailReasonFailureRate     DeliveryDetailReason = "failure_rate"
 	DeliveryDetailReasonGone            DeliveryDetailReason = "gone"
 	DeliveryDetailReasonInFlight        DeliveryDetailReason = "in_flight"
 	DeliveryDetailReasonManual          DeliveryDetailReason = "manual"
@@ -805,8 +801,6 @@ func (e DeliveryDetailReason) Valid() bool {
 	case DeliveryDetailReasonExhausted:
 		return true
 	case DeliveryDetailReasonExpired:
-		return true
-	case DeliveryDetailReasonFailureRate:
 		return true
 	case DeliveryDetailReasonGone:
 		return true
@@ -873,7 +867,6 @@ const (
 	DeliveryHeadReasonErased          DeliveryHeadReason = "erased"
 	DeliveryHeadReasonExhausted       DeliveryHeadReason = "exhausted"
 	DeliveryHeadReasonExpired         DeliveryHeadReason = "expired"
-	DeliveryHeadReasonFailureRate     DeliveryHeadReason = "failure_rate"
 	DeliveryHeadReasonGone            DeliveryHeadReason = "gone"
 	DeliveryHeadReasonInFlight        DeliveryHeadReason = "in_flight"
 	DeliveryHeadReasonManual          DeliveryHeadReason = "manual"
@@ -901,8 +894,6 @@ func (e DeliveryHeadReason) Valid() bool {
 	case DeliveryHeadReasonExhausted:
 		return true
 	case DeliveryHeadReasonExpired:
-		return true
-	case DeliveryHeadReasonFailureRate:
 		return true
 	case DeliveryHeadReasonGone:
 		return true
@@ -3197,9 +3188,6 @@ type Circuit struct {
 
 // CircuitState defines model for CircuitState.
 type CircuitState struct {
-	// Admits The share of first attempts that start. Below 1 for a closed circuit: too many attempts fail, so the other deliveries wait, parked as failure_rate or for one of fewer in-flight slots. 0: open or half_open.
-	Admits float64 `json:"admits"`
-
 	// Cooldown A duration with units, in the grammar of Go's time.ParseDuration.
 	Cooldown *Duration `json:"cooldown,omitempty"`
 
@@ -3211,9 +3199,15 @@ type CircuitState struct {
 	NextProbeAt *Time `json:"next_probe_at,omitempty"`
 	OpenedAt    *Time `json:"opened_at,omitempty"`
 
+	// Pace The attempts per second that the endpoint gets since it responded with 429; absent ten minutes later. Others wait, parked as rate.
+	Pace *float64 `json:"pace,omitempty"`
+
 	// State closed: attempts pass, a few at a time after an outage. open: no attempt passes. half_open: one probe is in flight.
-	State          CircuitStateState `json:"state"`
-	ThrottledUntil *Time             `json:"throttled_until,omitempty"`
+	State CircuitStateState `json:"state"`
+
+	// Strained So many attempts fail that each needs an in-flight slot, although the circuit is closed. Others wait, parked as in_flight.
+	Strained       bool  `json:"strained"`
+	ThrottledUntil *Time `json:"throttled_until,omitempty"`
 
 	// Waiting Deliveries are known to be parked.
 	Waiting bool `json:"waiting"`
@@ -3379,18 +3373,16 @@ type Delivery struct {
 	Note *string `json:"note,omitempty"`
 
 	// Ordering The place of a delivery of an ordered endpoint among those with its ordering key. Absent without a number.
-	Ordering *DeliveryOrdering `json:"ordering,omitempty"`
-
-	// Reason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
-	Reason     *DeliveryReason `json:"reason,omitempty"`
-	ReplayId   *ReplayID       `json:"replay_id,omitempty"`
-	ReplayedAs *DeliveryID     `json:"replayed_as,omitempty"`
-	ReplayedAt *Time           `json:"replayed_at,omitempty"`
-	State      DeliveryState   `json:"state"`
-	UpdatedAt  Time            `json:"updated_at"`
+	Ordering   *DeliveryOrdering `json:"ordering,omitempty"`
+	Reason     *DeliveryReason   `json:"reason,omitempty"`
+	ReplayId   *ReplayID         `json:"replay_id,omitempty"`
+	ReplayedAs *DeliveryID       `json:"replayed_as,omitempty"`
+	ReplayedAt *Time             `json:"replayed_at,omitempty"`
+	State      DeliveryState     `json:"state"`
+	UpdatedAt  Time              `json:"updated_at"`
 }
 
-// DeliveryReason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
+// DeliveryReason defines model for Delivery.Reason.
 type DeliveryReason string
 
 // DeliveryState defines model for Delivery.State.
@@ -3405,7 +3397,7 @@ type DeliveryCounts struct {
 	Delivered int `json:"delivered"`
 	Parked    int `json:"parked"`
 
-	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
+	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the 1h window. Queued deliveries have no record, so deliveries count after the wait. A queue that grows now shows later.
@@ -3445,9 +3437,7 @@ type DeliveryDetail struct {
 	Ordering *DeliveryOrdering `json:"ordering,omitempty"`
 
 	// PlannedAt The planned times of the next attempts of a retrying delivery, up to max_age, if each attempt fails at once.
-	PlannedAt []Time `json:"planned_at"`
-
-	// Reason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
+	PlannedAt  []Time                `json:"planned_at"`
 	Reason     *DeliveryDetailReason `json:"reason,omitempty"`
 	ReplayId   *ReplayID             `json:"replay_id,omitempty"`
 	ReplayedAs *DeliveryID           `json:"replayed_as,omitempty"`
@@ -3456,7 +3446,7 @@ type DeliveryDetail struct {
 	UpdatedAt  Time                  `json:"updated_at"`
 }
 
-// DeliveryDetailReason failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
+// DeliveryDetailReason defines model for DeliveryDetail.Reason.
 type DeliveryDetailReason string
 
 // DeliveryDetailState defines model for DeliveryDetail.State.
@@ -4555,7 +4545,7 @@ type Health struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
+	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// Queued The number of messages waiting in the live, replay, slot, overflow and coalesce queues. A retry in slot, overflow or coalesce counts here and in retrying.
@@ -5454,7 +5444,7 @@ type TenantWaiting struct {
 	// Parked The number of parked deliveries.
 	Parked int `json:"parked"`
 
-	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
+	// ParkedByReason Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added.
 	ParkedByReason map[string]int `json:"parked_by_reason"`
 
 	// QueuedEstimate An estimate: the mean number of deliveries that waited in a queue for the first attempt, over the current clock hour and the hour before.

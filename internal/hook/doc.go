@@ -87,8 +87,8 @@
 //
 //   - Circuit: the circuit breaker of one endpoint: closed, open or half-open.
 //   - Probe: the single attempt of a half-open circuit.
-//   - Shed: park a share of the first attempts, because too many attempts at the endpoint fail. An endpoint that
-//     coalesces or has a rate sheds nothing.
+//   - Strain: so many attempts at the endpoint fail that each needs an in-flight slot, although the circuit is closed.
+//   - Pace: the rate of an endpoint that answered 429, which grows until it is refused again.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
 //   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. The failures of the batch
 //     that stored the first one count each. After that, a failure counts only if its attempt was admitted later, so
@@ -100,7 +100,7 @@
 //   - Claim: the lease of an in-flight slot for a parked delivery, taken before its task is sent.
 //   - Hand-over: the end of a lease and the claim of its slot for a parked delivery, in one write.
 //   - Park: keep a delivery in the store without a task, because the endpoint is paused, disabled, throttled or at a
-//     limit, or because its circuit is open or sheds.
+//     limit, or because its circuit is open.
 //   - Backlog: parked deliveries that wait although the circuit is closed.
 //   - Release: send tasks for the parked deliveries of an endpoint, in slots or in waves: after an outage in slots, from one
 //     on, and in full waves as soon as the endpoint is fast again.

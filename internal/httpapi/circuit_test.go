@@ -46,10 +46,10 @@ func TestCircuit_state(t *testing.T) {
 		limits bool // with one of two places taken
 		want   string
 	}{
-		{name: "counting failures", edit: func(r *admission.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","admits":1,"failures":4,"waiting":false}`},
+		{name: "counting failures", edit: func(r *admission.Record) { r.Failures = 4 }, limits: false, want: `{"state":"closed","strained":false,"failures":4,"waiting":false}`},
 		{
 			name: "open", edit: open, limits: false,
-			want: `{"state":"open","admits":0,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
+			want: `{"state":"open","strained":false,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:31:00.000Z","waiting":true}`,
 		},
 		{
 			name: "half-open", edit: func(r *admission.Record) {
@@ -57,26 +57,30 @@ func TestCircuit_state(t *testing.T) {
 				r.State, r.Holder, r.LeaseUntil = circuit.HalfOpen, "dlv_1", now.Add(2*time.Minute)
 			},
 			limits: false,
-			want:   `{"state":"half_open","admits":0,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
+			want:   `{"state":"half_open","strained":false,"failures":0,"opened_at":"2026-11-21T08:30:00.000Z","cooldown":"10m","next_probe_at":"2026-11-21T09:32:00.000Z","waiting":true}`,
 		},
 		{
 			name: "throttled", edit: func(r *admission.Record) { r.ThrottledUntil = now.Add(time.Millisecond) }, limits: false,
-			want: `{"state":"closed","admits":0,"failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
+			want: `{"state":"closed","strained":false,"failures":0,"throttled_until":"2026-11-21T09:30:00.001Z","waiting":false}`,
 		},
-		{name: "no longer throttled", edit: func(r *admission.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
+		{name: "no longer throttled", edit: func(r *admission.Record) { r.ThrottledUntil = now }, limits: false, want: `{"state":"closed","strained":false,"failures":0,"waiting":false}`},
 		{
-			name: "shedding", edit: func(r *admission.Record) { r.Shed, r.ShedAt = 35, now.Add(time.Millisecond-circuit.Window) }, limits: false,
-			want: `{"state":"closed","admits":0.65,"failures":0,"waiting":false}`,
+			name: "strained", edit: func(r *admission.Record) { r.StrainedAt = now.Add(time.Millisecond - circuit.Window) }, limits: false,
+			want: `{"state":"closed","strained":true,"failures":0,"waiting":false}`,
 		},
 		{
-			name: "no longer shedding", edit: func(r *admission.Record) { r.Shed, r.ShedAt = 35, now.Add(-circuit.Window) }, limits: false,
-			want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`,
+			name: "no longer strained", edit: func(r *admission.Record) { r.StrainedAt = now.Add(-circuit.Window) }, limits: false,
+			want: `{"state":"closed","strained":false,"failures":0,"waiting":false}`,
+		},
+		{
+			name: "paced", edit: func(r *admission.Record) { r.Pace = admission.Pace{Rate: 7.5, Since: now} }, limits: false,
+			want: `{"state":"closed","strained":false,"failures":0,"pace":7.5,"waiting":false}`,
 		},
 		{
 			name: "closed by a probe", edit: func(r *admission.Record) { r.OpenedAt, r.Cooldown, r.ClosedAt = now.Add(-time.Hour), time.Minute, now }, limits: false,
-			want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`,
+			want: `{"state":"closed","strained":false,"failures":0,"waiting":false}`,
 		},
-		{name: "with a limit", edit: func(*admission.Record) {}, limits: true, want: `{"state":"closed","admits":1,"failures":0,"in_flight":1,"waiting":false}`},
+		{name: "with a limit", edit: func(*admission.Record) {}, limits: true, want: `{"state":"closed","strained":false,"failures":0,"in_flight":1,"waiting":false}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -114,9 +118,9 @@ func TestCircuit_byHand(t *testing.T) {
 	b := setup(t)
 	id := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm","circuit":{"cooldown":"30s"}}`))
 	steps := []struct{ verb, want string }{
-		{verb: "open", want: `{"state":"open","admits":0,"failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
-		{verb: "reset", want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
-		{verb: "reset", want: `{"state":"closed","admits":1,"failures":0,"waiting":false}`},
+		{verb: "open", want: `{"state":"open","strained":false,"failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"30s","next_probe_at":"2026-11-21T09:30:30.000Z","waiting":false}`},
+		{verb: "reset", want: `{"state":"closed","strained":false,"failures":0,"waiting":false}`},
+		{verb: "reset", want: `{"state":"closed","strained":false,"failures":0,"waiting":false}`},
 	}
 	for _, step := range steps {
 		w := b.do(t, owner, "POST", endpoints+"/crm/circuit/"+step.verb, "")

@@ -42,7 +42,7 @@ func TestEndpoints_create(t *testing.T) {
 		}
 	}
 	w = b.do(t, reader, "GET", endpoints+"/"+id, "")
-	want := base + `,"slow":false,"circuit_state":{"state":"closed","admits":1,"failures":0,"waiting":false},"signed_by":"new"}`
+	want := base + `,"slow":false,"circuit_state":{"state":"closed","strained":false,"failures":0,"waiting":false},"signed_by":"new"}`
 	if w.Code != 200 || w.Body.String() != want || w.Header().Get("ETag") != `"1"` {
 		t.Errorf("GET = %d %s, ETag %s; want 200 %s without the secret", w.Code, w.Body, w.Header().Get("ETag"), want)
 	}

@@ -61,7 +61,7 @@ func TestHealth_endpoint(t *testing.T) {
 	const busy = `"attempts":4,"success_rate":0.5,"first_attempt_success_rate":0.5,` +
 		`"dead_rate":0.3333333333333333,"delivered":2,"dead":1,"latency":{"samples":3,"p50":"1.043229s","p95":"3.134693s","p99":"3.134693s"},` +
 		`"mean_delivery_time":"5.5s","attempts_by_number":[2,0,2],"final_success_rate":0.6666666666666666,"attempts_by_outcome":{"connect":1,"delivered":2,"refused":1}}`
-	closed := `"speed":"unproven","slow":false,"fragile":false,"warned":0,"timeout":"10s","limits":{"rate_per_second":0,"max_in_flight":0},"circuit_state":{"state":"closed","admits":1,"failures":0,"waiting":false}`
+	closed := `"speed":"unproven","slow":false,"fragile":false,"warned":0,"timeout":"10s","limits":{"rate_per_second":0,"max_in_flight":0},"circuit_state":{"state":"closed","strained":false,"failures":0,"waiting":false}`
 	tests := []struct {
 		name  string
 		ago   time.Duration // age of the attempts; 0: no attempts
@@ -80,7 +80,7 @@ func TestHealth_endpoint(t *testing.T) {
 			state: `"paused","since":"2026-11-21T09:30:00.000Z","reason":"manual"`,
 			flags: review.Flags{Slow: true, Fragile: true, Timeout: 7800 * time.Millisecond, Warned: review.WarnedTwice},
 			want: `"speed":"slow","slow":true,"fragile":true,"warned":40,"timeout":"7.8s","limits":{"rate_per_second":0,"max_in_flight":0},` +
-				`"circuit_state":{"state":"open","admits":0,"failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"5m","next_probe_at":"2026-11-21T09:35:00.000Z","waiting":true}`,
+				`"circuit_state":{"state":"open","strained":false,"failures":0,"opened_at":"2026-11-21T09:30:00.000Z","cooldown":"5m","next_probe_at":"2026-11-21T09:35:00.000Z","waiting":true}`,
 			hour: quiet(hour), day: quiet(day),
 		},
 		{

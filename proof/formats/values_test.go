@@ -188,7 +188,7 @@ func states() []hook.State {
 func circuits() []admission.Record {
 	full := admission.Record{
 		Circuit: circuit.Circuit{
-			State: circuit.Open, Generation: 3, Failures: 5, FailedIn: 2, Threshold: 4, Shed: 35, ShedAt: at(24), Successes: 2, Cooldown: 5 * time.Minute, OpenedAt: at(20), ProbeAt: at(25),
+			State: circuit.Open, Generation: 3, Failures: 5, FailedIn: 2, Threshold: 4, StrainedAt: at(24), Successes: 2, Cooldown: 5 * time.Minute, OpenedAt: at(20), ProbeAt: at(25),
 			Holder: "probe", LeaseUntil: at(22), ClosedAt: at(19),
 		},
 		Endpoint: first, Tenant: tenant, ThrottledUntil: at(30), Pace: admission.Pace{Rate: 7.25, Since: at(54), Refused: true}, Waiting: true, EmptySince: at(31), Wave: 4,

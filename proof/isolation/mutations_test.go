@@ -20,7 +20,7 @@ func mutations() []mutation {
 	return []mutation{
 		{
 			rule: "new and slow endpoints share invocations", file: "internal/rule/admission/slots.go", row: "slow neighbour",
-			old: "case r.SpeedAtNow(now) != Fast:\n", bug: "case r.SpeedAtNow(now) > 100:\n",
+			old: "case !r.free(now):\n", bug: "case r.SpeedAtNow(now) > 100:\n",
 		},
 		{
 			rule: "an endpoint that turns slow stays fast", file: "internal/delivery/admit/late.go", row: "turns slow",
@@ -100,7 +100,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a raised rate does not help those who wait", file: "internal/rule/admission/rate.go", row: "rate raised",
-			old: "|| l.Rate != perSecond {", bug: "{",
+			old: "case l.Rate != perSecond:", bug: "case false:",
 		},
 		{
 			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/admission/rate.go", test: "proof/isolation TestRateRaised_InOneProcess",
@@ -124,7 +124,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a fast endpoint needs a slot", file: "internal/rule/admission/slots.go", row: "fast",
-			old: "\treturn 0\n}\n\n// Width", bug: "\treturn 500\n}\n\n// Width",
+			old: "\treturn 0\n}\n\n// free", bug: "\treturn 500\n}\n\n// free",
 		},
 		{
 			rule: "failures in flight together count each", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_SlotsFailTogether",
@@ -139,15 +139,15 @@ func mutations() []mutation {
 			old: "for n < longestRow && ", bug: "for n < 0 && ",
 		},
 		{
-			rule: "the circuit sheds by luck", file: "internal/rule/circuit/shed.go", test: "internal/rule/circuit TestCircuit_Document",
-			old: "failing := lowerBound(w.Failed, total)", bug: "failing := float64(w.Failed) / float64(total)",
+			rule: "the circuit is strained by luck", file: "internal/rule/circuit/strain.go", test: "internal/rule/circuit TestCircuit_Document",
+			old: "lowerBound(w.Failed, total) >= s.Rate", bug: "float64(w.Failed) / float64(total) >= s.Rate",
 		},
 		{
-			rule: "retries are shed, too", file: "internal/rule/admission/rows.go", test: "internal/delivery/admit TestGate_Sheds",
-			old: "due.Attempt == 1 && !due.Slot", bug: "!due.Slot",
+			rule: "an endpoint is not paced after a 429", file: "internal/rule/admission/outcome.go", row: "rate limited",
+			old: "r.Pace = r.Pace.slower(window, until, now)", bug: "_, _ = until, window",
 		},
 		{
-			rule: "nothing is released after shedding", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_Sheds",
+			rule: "nothing is released after a strain", file: "internal/rule/admission/outcome.go", test: "internal/delivery/admit TestGate_Strained",
 			old: "if r.frees(before, now) {", bug: "if r.frees(before, now) && now.IsZero() {",
 		},
 		{

@@ -41,7 +41,7 @@ func sampleRecord(endpoint hook.EndpointID) admission.Record {
 			Failures:   4,
 			FailedIn:   7,
 			Threshold:  14,
-			Shed:       35, ShedAt: storeEpoch().Add(7 * time.Minute), Successes: 3,
+			StrainedAt: storeEpoch().Add(7 * time.Minute), Successes: 3,
 			Cooldown:   7*time.Minute + time.Nanosecond,
 			OpenedAt:   storeEpoch(),
 			ProbeAt:    storeEpoch().Add(time.Millisecond),
@@ -98,7 +98,7 @@ func circuitComesBack(t *testing.T, s StoreUnderTest) {
 	for range 3 {
 		given := r
 		for _, at := range []*time.Time{
-			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.ShedAt, &given.ThrottledUntil, &given.Pace.Since, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
+			&given.OpenedAt, &given.ProbeAt, &given.LeaseUntil, &given.ClosedAt, &given.StrainedAt, &given.ThrottledUntil, &given.Pace.Since, &given.EmptySince, &given.SpeedAt, &given.SeenAt, &given.AttendAt,
 		} {
 			*at = at.Add(999 * time.Microsecond).In(time.FixedZone("", 3600)) // kept in UTC milliseconds
 		}

@@ -172,9 +172,6 @@ func (w *simulation) checkLateness() {
 		for _, t := range []time.Time{tasked, w.moved[id], w.hit[id], w.troubled[id.Endpoint], d.NextAttemptAt, s.inactive, s.active, c.opened, c.ThrottledUntil, c.lifted} {
 			since = later(since, t)
 		}
-		if c.Shed > 0 {
-			since = later(since, c.ShedAt.Add(circuit.Window)) // without another answer, first attempts wait until then
-		}
 		if seen := w.listed[id]; seen.Sub(w.moved[id]) > emptyPeriod && seen.After(s.inactive) {
 			since = later(since, seen.Add(firstLook))
 		}

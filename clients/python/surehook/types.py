@@ -262,8 +262,8 @@ class Coalesced(TypedDict):
 class CircuitState(TypedDict):
     state: Literal['closed', 'open', 'half_open']
     """closed: attempts pass, a few at a time after an outage. open: no attempt passes. half_open: one probe is in flight."""
-    admits: float
-    """The share of first attempts that start. Below 1 for a closed circuit: too many attempts fail, so the other deliveries wait, parked as failure_rate or for one of fewer in-flight slots. 0: open or half_open."""
+    strained: bool
+    """So many attempts fail that each needs an in-flight slot, although the circuit is closed. Others wait, parked as in_flight."""
     failures: int
     """The consecutive failures of a closed circuit."""
     opened_at: NotRequired[str]
@@ -274,6 +274,8 @@ class CircuitState(TypedDict):
     """open: the earliest time of the next probe. half_open: the earliest time of another probe, if the current probe has no result."""
     throttled_until: NotRequired[str]
     """No attempt before this time, because the endpoint responded with 429."""
+    pace: NotRequired[float]
+    """The attempts per second that the endpoint gets since it responded with 429; absent ten minutes later. Others wait, parked as rate."""
     in_flight: NotRequired[int]
     """Attempts in flight; only with max_in_flight. An attempt of a crashed function counts for 2 minutes."""
     waiting: bool
@@ -331,7 +333,7 @@ class DeliveryHead(TypedDict):
     """Absent for a number whose event is not stored yet."""
     state: Literal['queued', 'retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled']
     """dead: it blocks those behind it until it is replayed or discarded."""
-    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'failure_rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
+    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
     since: str
     """Of the state."""
 
@@ -616,7 +618,7 @@ class DeliveryCounts(TypedDict):
     retrying: int
     parked: int
     parked_by_reason: dict[str, int]
-    """Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added."""
+    """Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added."""
     dead: int
     """The number of dead deliveries of any age."""
     delivered: int
@@ -997,8 +999,7 @@ class DeliveryDetail(TypedDict):
     generation: int
     """1 for the first delivery; each replay adds 1."""
     state: Literal['queued', 'retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled']
-    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'failure_rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
-    """failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits."""
+    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
     attempts: int
     """The number of attempts made."""
     created_at: str
@@ -1103,7 +1104,7 @@ class TenantWaiting(TypedDict):
     parked: int
     """The number of parked deliveries."""
     parked_by_reason: dict[str, int]
-    """Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added."""
+    """Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added."""
     at_risk: int
     """The number of waiting deliveries that reach the endpoint's max_age before an attempt, if nothing changes. While the endpoint is paused or disabled, answered 429, or its circuit is not closed, these are all parked and all retrying ones; else parked ones alone count. Endpoints without a limit, and coalescing ones, count none."""
     first_loss_at: NotRequired[str]
@@ -1633,8 +1634,7 @@ class Delivery(TypedDict):
     generation: int
     """1 for the first delivery; each replay adds 1."""
     state: Literal['queued', 'retrying', 'parked', 'delivered', 'dead', 'discarded', 'cancelled']
-    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'failure_rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
-    """failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits."""
+    reason: NotRequired[Literal['rejected', 'gone', 'transformation', 'exhausted', 'expired', 'paused', 'disabled', 'circuit_open', 'in_flight', 'rate', 'throttled', 'endpoint_deleted', 'replayed', 'erased', 'added', 'manual']]
     attempts: int
     """The number of attempts made."""
     created_at: str
@@ -1765,7 +1765,7 @@ class Health(TypedDict):
     parked: int
     """The number of parked deliveries."""
     parked_by_reason: dict[str, int]
-    """Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added."""
+    """Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added."""
     dead: int
     """The number of dead deliveries of any age, of at most 500 endpoints: with a circuit that is not closed, with parked deliveries, or with attempts in the last 25 clock hours. Counted from records; a lower bound if complete is false."""
     at_risk: int

@@ -2575,7 +2575,7 @@ export interface components {
          *       "slow": false,
          *       "circuit_state": {
          *         "state": "open",
-         *         "admits": 0,
+         *         "strained": false,
          *         "failures": 0,
          *         "opened_at": "2026-11-21T09:30:00.000Z",
          *         "cooldown": "10s",
@@ -2898,7 +2898,7 @@ export interface components {
         /**
          * @example {
          *       "state": "half_open",
-         *       "admits": 0,
+         *       "strained": false,
          *       "failures": 0,
          *       "opened_at": "2026-11-21T09:30:00.000Z",
          *       "cooldown": "15s",
@@ -2913,11 +2913,8 @@ export interface components {
              * @enum {string}
              */
             state: "closed" | "open" | "half_open";
-            /**
-             * Format: double
-             * @description The share of first attempts that start. Below 1 for a closed circuit: too many attempts fail, so the other deliveries wait, parked as failure_rate or for one of fewer in-flight slots. 0: open or half_open.
-             */
-            admits: number;
+            /** @description So many attempts fail that each needs an in-flight slot, although the circuit is closed. Others wait, parked as in_flight. */
+            strained: boolean;
             /** @description The consecutive failures of a closed circuit. */
             failures: number;
             /** @description The time of opening; absent for a closed circuit. */
@@ -2928,6 +2925,11 @@ export interface components {
             next_probe_at?: components["schemas"]["Time"];
             /** @description No attempt before this time, because the endpoint responded with 429. */
             throttled_until?: components["schemas"]["Time"];
+            /**
+             * Format: double
+             * @description The attempts per second that the endpoint gets since it responded with 429; absent ten minutes later. Others wait, parked as rate.
+             */
+            pace?: number;
             /** @description Attempts in flight; only with max_in_flight. An attempt of a crashed function counts for 2 minutes. */
             in_flight?: number;
             /** @description Deliveries are known to be parked. */
@@ -3049,11 +3051,8 @@ export interface components {
             generation: number;
             /** @enum {string} */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
-            /**
-             * @description failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
-             * @enum {string}
-             */
-            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "failure_rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            /** @enum {string} */
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
             attempts: number;
             created_at: components["schemas"]["Time"];
@@ -3111,7 +3110,7 @@ export interface components {
              */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
             /** @enum {string} */
-            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "failure_rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description Of the state. */
             since: components["schemas"]["Time"];
         };
@@ -3171,11 +3170,8 @@ export interface components {
             generation: number;
             /** @enum {string} */
             state: "queued" | "retrying" | "parked" | "delivered" | "dead" | "discarded" | "cancelled";
-            /**
-             * @description failure_rate: so many attempts at the endpoint fail that a part of the deliveries waits.
-             * @enum {string}
-             */
-            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "failure_rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
+            /** @enum {string} */
+            reason?: "rejected" | "gone" | "transformation" | "exhausted" | "expired" | "paused" | "disabled" | "circuit_open" | "in_flight" | "rate" | "throttled" | "endpoint_deleted" | "replayed" | "erased" | "added" | "manual";
             /** @description The number of attempts made. */
             attempts: number;
             created_at: components["schemas"]["Time"];
@@ -3757,7 +3753,7 @@ export interface components {
          *       },
          *       "circuit_state": {
          *         "state": "closed",
-         *         "admits": 1,
+         *         "strained": false,
          *         "failures": 1,
          *         "waiting": true
          *       },
@@ -4042,7 +4038,7 @@ export interface components {
             retrying: number;
             /** @description The number of parked deliveries. */
             parked: number;
-            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
+            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -4314,7 +4310,7 @@ export interface components {
             queued_estimate: number;
             retrying: number;
             parked: number;
-            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
+            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };
@@ -4669,7 +4665,7 @@ export interface components {
             in_flight: number;
             /** @description The number of parked deliveries. */
             parked: number;
-            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, failure_rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
+            /** @description Why the parked deliveries wait now, which their endpoint decides: paused, disabled, circuit_open, in_flight, rate, throttled, endpoint_deleted. The sum is `parked`. New reasons may be added. */
             parked_by_reason: {
                 [key: string]: number;
             };

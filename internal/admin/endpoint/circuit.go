@@ -17,7 +17,9 @@ import (
 type Status struct {
 	Endpoint        hook.Endpoint
 	Gate            admission.Record // ThrottledUntil is zero once the time has passed
-	Admits          float64          // share of first attempts that the circuit lets start now, 0 to 1
+	Passes          bool             // deliveries may start now
+	Strained        bool             // so many attempts fail that each needs an in-flight slot
+	Pace            float64          // attempts per second after a 429; 0: none in force
 	InFlight        int              // attempts in flight; 0 for an endpoint without MaxInFlight
 	OldSecretsUntil time.Time        // secrets of earlier rotations sign until then; zero without any
 	SignedBy        sign.Signers
@@ -28,12 +30,13 @@ type Status struct {
 // CircuitState is the state of an endpoint's circuit.
 type CircuitState struct {
 	State          circuit.State `json:"state"`
-	Admits         float64       `json:"admits"`
+	Strained       bool          `json:"strained"`
 	Failures       int           `json:"failures"`
 	OpenedAt       time.Time     `json:"opened_at,omitzero"`
 	Cooldown       time.Duration `json:"cooldown,omitzero"`
 	NextProbeAt    time.Time     `json:"next_probe_at,omitzero"`
 	ThrottledUntil time.Time     `json:"throttled_until,omitzero"`
+	Pace           float64       `json:"pace,omitzero"`
 	InFlight       *int          `json:"in_flight,omitzero"` // only with MaxInFlight
 	Waiting        bool          `json:"waiting"`            // deliveries are parked
 }
@@ -41,7 +44,8 @@ type CircuitState struct {
 // Circuit returns the state of the circuit. A closed one shows nothing of the last outage.
 func (s *Status) Circuit() CircuitState {
 	c := CircuitState{
-		State: s.Gate.State, Admits: s.Admits, Failures: s.Gate.Failures, NextProbeAt: s.Gate.NextProbe(), ThrottledUntil: s.Gate.ThrottledUntil, Waiting: s.Gate.HasParked(),
+		State: s.Gate.State, Strained: s.Strained, Failures: s.Gate.Failures, NextProbeAt: s.Gate.NextProbe(),
+		ThrottledUntil: s.Gate.ThrottledUntil, Pace: s.Pace, Waiting: s.Gate.HasParked(),
 	}
 	if c.State != circuit.Closed {
 		c.OpenedAt, c.Cooldown = s.Gate.OpenedAt, s.Gate.Cooldown
@@ -213,15 +217,11 @@ func (a *Admin) enqueue(ctx context.Context, record admission.Record, delay time
 // limits or parked deliveries.
 func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.Record) (Status, error) {
 	now := a.now()
-	admits := record.AdmitsNow(&e, now)
 	if !now.Before(record.ThrottledUntil) {
 		record.ThrottledUntil = time.Time{}
 	}
-	if record.Pace.At(now) == 0 {
-		record.Pace = admission.Pace{}
-	}
 	s := Status{
-		Endpoint: e, Gate: record, Admits: admits, OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
+		Endpoint: e, Gate: record, Passes: record.Passes(&e, now), Strained: record.Strained(now), Pace: record.Pace.At(now), OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
 	}
 	width := 0
 	if record.HasParked() {

@@ -173,7 +173,7 @@ func TestAdmin_ResetCircuit(t *testing.T) {
 			if diff := cmp.Diff(want, b.record(t, e)); diff != "" {
 				t.Errorf("stored (-want +got):\n%s", diff)
 			}
-			status := endpoint.Status{Endpoint: e, Gate: want, Admits: 1, SignedBy: sign.SignedByNew}
+			status := endpoint.Status{Endpoint: e, Gate: want, Passes: true, SignedBy: sign.SignedByNew}
 			if tt.waiting {
 				status.Width = 1 // an endpoint begins with one slot after an outage
 			}
@@ -430,7 +430,7 @@ func TestAdmin_Status(t *testing.T) {
 			e, _ := b.create(t, func(f *endpoint.Fields) { f.UID, f.MaxInFlight = new("crm"), new(tt.maxInFlight) })
 			want := endpoint.Status{Endpoint: e, Gate: b.keep(t, e, tt.from), InFlight: tt.inFlight, SignedBy: sign.SignedByNew}
 			if want.Gate.State == circuit.Closed && !tt.throttled {
-				want.Admits = 1
+				want.Passes = true
 			}
 			if !tt.throttled {
 				want.Gate.ThrottledUntil = time.Time{}

@@ -212,7 +212,8 @@ func TestReader_Health_reason(t *testing.T) {
 		{"half-open", func(_ *hook.Endpoint, r *admission.Record) { r.State = circuit.HalfOpen }, hook.ReasonCircuit},
 		{"throttled", func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = b.now.Add(time.Minute) }, hook.ReasonThrottled},
 		{"throttled before", func(_ *hook.Endpoint, r *admission.Record) { r.ThrottledUntil = b.now.Add(-time.Minute) }, hook.ReasonInFlight},
-		{"shedding", func(_ *hook.Endpoint, r *admission.Record) { r.Shed, r.ShedAt = 50, b.now }, hook.ReasonFailureRate},
+		{"strained", func(_ *hook.Endpoint, r *admission.Record) { r.StrainedAt = b.now }, hook.ReasonInFlight},
+		{"paced", func(_ *hook.Endpoint, r *admission.Record) { r.Pace = admission.Pace{Rate: 5, Since: b.now} }, hook.ReasonRate},
 		{"with a rate", func(e *hook.Endpoint, _ *admission.Record) { e.RatePerSecond = 5 }, hook.ReasonRate},
 		{"with slots", func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 5 }, hook.ReasonInFlight},
 	}

@@ -343,7 +343,7 @@ func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Re
 
 // fill counts the deliveries of a judged endpoint.
 func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
-	s := endpoint.Status{Endpoint: f.endpoint, Gate: f.record, Admits: 1} // what waits for a deleted endpoint is cancelled soon, and is at no risk
+	s := endpoint.Status{Endpoint: f.endpoint, Gate: f.record, Passes: true} // what waits for a deleted endpoint is cancelled soon, and is at no risk
 	if f.harm.State != 0 {
 		var err error
 		if s, err = r.Endpoints.StatusOf(ctx, f.endpoint, f.record); err != nil {

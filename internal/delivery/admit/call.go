@@ -11,7 +11,6 @@ import (
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
-	"surehook.example/surehook/internal/rule/circuit"
 )
 
 // call is one call of Fill or HandOver.
@@ -79,7 +78,7 @@ func (c *call) choose(ctx context.Context, before admission.Limits, now time.Tim
 
 // width returns through how many slots parked deliveries may be sent now, by the limits.
 func (c *call) width(l admission.Limits, now time.Time) int {
-	if c.endpoint.Status != hook.StatusActive || c.record.State != circuit.Closed || now.Before(c.record.ThrottledUntil) {
+	if !c.record.Passes(&c.endpoint, now) {
 		return 0
 	}
 	return c.record.SlotsNow(l, c.record.Width(&c.endpoint, now), now)

@@ -284,32 +284,9 @@ func TestGate_ProbesOfAnOutageThatGoesOn(t *testing.T) {
 	}
 }
 
-// A request of a coalescing endpoint has the events of many posts, and the owner of one with a rate set what it takes.
-// So they shed nothing, and their parked deliveries are released.
-func TestGate_WhoShedsNothing(t *testing.T) {
-	t.Parallel()
-
-	coalescing, paced := active(), active()
-	coalescing.Coalesce.Window = time.Second
-	paced.RatePerSecond = 1000
-	for _, e := range []*hook.Endpoint{coalescing, paced} {
-		w := setup(t)
-		for i := range 40 {
-			c := hook.ClassUnavailable
-			if i%4 == 0 {
-				c = hook.ClassDelivered
-			}
-			w.settle(w.admit(w.query(e, i, 1)), c)
-		}
-		if got := w.record(); got.State != circuit.Closed || got.Sheds(start) > 0 {
-			t.Errorf("30 of 40 failed: %s, sheds %d %%; want closed, and none", got.State, got.Sheds(start))
-		}
-	}
-}
-
-// When too many attempts fail, a share of the first attempts is parked. Retries and deliveries
-// with a claimed slot pass.
-func TestGate_Sheds(t *testing.T) {
+// When too many attempts fail, each one needs an in-flight slot, also a retry, and the slots follow the answers. When
+// fewer fail, a check releases what waits.
+func TestGate_Strained(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
@@ -319,57 +296,39 @@ func TestGate_Sheds(t *testing.T) {
 		if i%4 == 0 {
 			c = hook.ClassDelivered
 		}
-		if got := w.record(); got.Shed > 0 || got.State != circuit.Closed {
-			t.Fatalf("after %d attempts: %s, sheds %d %%; want closed, and none", i, got.State, got.Shed)
+		if got := w.record(); got.Strained(start) || got.State != circuit.Closed {
+			t.Fatalf("after %d attempts: %s, strained: %t; want closed, and no strain", i, got.State, got.Strained(start))
 		}
 		attempt(i, c)
 	}
 	record := w.record()
-	if record.State != circuit.Closed || record.Sheds(start) == 0 || record.Waiting {
-		t.Fatalf("12 of 16 failed: %+v; want closed, and shedding", record)
+	if record.State != circuit.Closed || !record.Strained(start) || record.Waiting {
+		t.Fatalf("12 of 16 failed: %+v; want closed, and strained", record)
 	}
-
-	first, retried, claimed := w.query(active(), 100, 200), w.query(active(), 100, 200), w.query(active(), 100, 200)
-	waits := 0
-	a := w.admit(first)
-	for i, v := range a.Verdicts {
-		want := admission.Verdict{Decision: admission.Admit}
-		if !record.Admits(string(first.Due[i].Delivery.Event), start) {
-			want = admission.Verdict{Decision: admission.Park, Reason: hook.ReasonFailureRate}
-			waits++
-		}
-		if v != want {
-			t.Errorf("delivery %d: %+v; want %+v", i, v, want)
-		}
-		retried.Due[i].Attempt, claimed.Due[i].Slot = 2, true
+	moved := w.query(active(), 100, 2)
+	moved.Due[1].Attempt = 2
+	if got := decisions(w.admit(moved)); got != "move move" {
+		t.Errorf("a first and a second attempt: %s; want both to a queue of single tasks", got)
 	}
-	if waits == 0 || waits == len(first.Due) {
-		t.Errorf("%d of %d first attempts wait; want some", waits, len(first.Due))
+	slots := w.slotQuery(active(), 100, admission.FirstSlots+1)
+	slots.Record, slots.Queue = record, hook.QueueOverflow
+	a := w.admit(slots)
+	if got := decisions(a); strings.Count(got, "admit") != admission.FirstSlots || !strings.HasSuffix(got, "park") {
+		t.Errorf("one more than the slots: %s; want the last one parked", got)
 	}
 	if got := w.record(); !got.Waiting || got.AttendAt.IsZero() {
-		t.Errorf("record = %+v; want it to wait before the first delivery is parked", got)
+		t.Errorf("record = %+v; want it to wait before the delivery is parked", got)
 	}
-	for _, q := range []admission.Query{retried, claimed} {
-		if got := decisions(w.admit(q)); strings.Contains(got, "park") {
-			t.Errorf("retries, or deliveries with a claim: %s; want all admitted", got)
-		}
-	}
-
-	// Successes of retries end the shedding, and a check releases what waits.
 	before := len(w.checks())
-	for i := 0; i < 5 && w.record().Shed > 0; i++ {
-		q := w.query(active(), 300+i, 1)
-		q.Due[0].Attempt = 2
-		w.settle(w.admit(q), hook.ClassDelivered)
+	for i := 0; i < 8 && w.record().Strained(start); i++ {
+		a.Next.Record = w.record()
+		w.settle(a, hook.ClassDelivered)
 	}
-	if got := w.record(); got.Shed > 0 || got.Wave != 1 {
-		t.Errorf("after five successes: %+v; want no shedding, and wave 1 due", got)
+	if got := w.record(); got.Strained(start) || got.Wave != 1 {
+		t.Errorf("after eight successes: %+v; want no strain, and a release", got)
 	}
 	if got := w.checks()[before:]; !slices.Equal(got, []string{queuedCheck(1, 0)}) {
 		t.Errorf("checks %v; want one at once", got)
-	}
-	if got := decisions(w.admit(w.query(active(), 100, 200))); strings.Contains(got, "park") {
-		t.Errorf("after the shedding: %s; want all admitted", got)
 	}
 }
 

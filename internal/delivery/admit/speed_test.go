@@ -92,10 +92,10 @@ func TestRecord_Slots(t *testing.T) {
 	fast := admission.Record{Speed: admission.Fast, SeenAt: start}
 	recovering := admission.Record{Speed: admission.Unproven, SpeedAt: start.Add(-2 * time.Minute)}
 	recovering.ClosedAt = start.Add(-time.Minute)
-	shedding := fast
-	shedding.State, shedding.Shed, shedding.ShedAt = circuit.Closed, 40, start
-	shed := fast
-	shed.ClosedAt = start.Add(time.Hour)
+	strained := fast
+	strained.State, strained.StrainedAt = circuit.Closed, start
+	relieved := fast
+	relieved.ClosedAt = start.Add(time.Hour)
 	answered := func(slots int, since time.Time) admission.Limits {
 		return admission.Limits{Slots: slots, ScoreAt: since}
 	}
@@ -128,10 +128,12 @@ func TestRecord_Slots(t *testing.T) {
 		{name: "a recovering endpoint after an answer", record: recovering, limits: answered(2, recovering.SpeedAt), slots: 100, width: 100, open: 2},
 		{name: "a recovering endpoint with a rate", record: recovering, rate: 50, slots: 100, width: 100, open: 1},
 		{name: "a new endpoint with a rate", record: admission.NewRecord(tenant, endpoint), rate: 1, slots: 100, width: 100, open: 5},
-		{name: "an endpoint that sheds", record: shedding},
-		{name: "a fast endpoint that shed, silent for longer", record: shed, later: 8*24*time.Hour + 1, slots: 100, width: 100, open: 5},
-		{name: "an endpoint with a limit that sheds", record: shedding, maxInFlight: 10, slots: 10, width: 10, open: 6},
-		{name: "an endpoint with a limit of 1 that sheds", record: shedding, maxInFlight: 1, slots: 1, width: 1, open: 1},
+		{name: "a strained endpoint", record: strained, slots: 100, width: 100, open: 5},
+		{name: "a strained endpoint after some answers", record: strained, limits: answered(8, time.Time{}), slots: 100, width: 100, open: 8},
+		{name: "a strained endpoint of which nothing is known any more", record: strained, later: circuit.Window},
+		{name: "a fast endpoint that was strained, silent for longer", record: relieved, later: 8*24*time.Hour + 1, slots: 100, width: 100, open: 5},
+		{name: "a strained endpoint with a limit", record: strained, maxInFlight: 10, slots: 10, width: 10, open: 5},
+		{name: "a strained endpoint with a rate", record: strained, rate: 1, slots: 100, width: 100, open: 5},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func (h *unwrittenCounts) wrote(r admission.Record, window circuit.Counts, now t
 
 // holdsBack holds the outcomes back and returns true, if the endpoint is busy and the outcomes
 // do not change the circuit, whatever its window has: successes of a closed circuit that neither counts
-// failures nor sheds.
+// failures nor is strained.
 func (g *Gate) holdsBack(a admission.Admission, o admission.Outcomes, now time.Time) bool {
 	before := a.Next.Record
 	unchanged := before.After(a, o, circuit.Counts{}, now) == before

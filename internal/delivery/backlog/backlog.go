@@ -51,7 +51,7 @@ type Index interface {
 type Endpoint struct {
 	hook.Endpoint
 
-	Admits float64       // share of first attempts that may start now; 0: nothing leaves
+	Passes bool          // deliveries may start now; otherwise nothing leaves
 	Width  int           // in-flight slots that parked deliveries have now; 0: they need none
 	Mean   time.Duration // of recent answers; 0: not known
 }
@@ -60,7 +60,7 @@ type Endpoint struct {
 // without a limit, for slots without a mean, and for a coalescing endpoint, whose limits are of
 // requests with any number of deliveries.
 func (e *Endpoint) pace() (perSecond float64, known bool) {
-	if e.Admits == 0 {
+	if !e.Passes {
 		return 0, true
 	}
 	if e.Coalesce.On() {

@@ -32,7 +32,6 @@ const (
 	decideUnderWay = "under_way" // the message of the next wave is on the queue
 	decideRelease  = "release"   // send the wave
 	decideFill     = "fill"      // send a delivery through each free slot
-	decideShed     = "shed"      // too many attempts fail: release when fewer do
 	decidePause    = "throttled" // the endpoint is throttled: send the wave afterwards
 )
 
@@ -156,9 +155,6 @@ func (r *reconciliation) plan(ctx context.Context, oldest *hook.Delivery, more b
 		return step{decision: decideRest, next: next.AttendBy(loss)}, nil
 	case r.record.State == circuit.Closed && r.record.Width(r.endpoint, r.now) > 0:
 		return r.fillSlots(next), nil
-	case r.record.Sheds(r.now) > 0:
-		next.Wave, next.AttendAt = 0, r.record.ShedAt.Add(circuit.Window)
-		return step{decision: decideShed, next: next}, nil
 	case r.record.State == circuit.Closed:
 		return r.releaseWave(next), nil
 	case !r.record.ProbeDue(r.now):

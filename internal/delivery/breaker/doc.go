@@ -49,8 +49,6 @@
 //	paused or disabled                   check again before the oldest expires, in an hour at most
 //	closed, released in slots            send a delivery through each free slot, after a throttle:
 //	                                     see package admit
-//	closed, sheds                        check again when nothing was judged for ten minutes; the
-//	                                     gate asks for a check as soon as it sheds no more
 //	closed, without slots                release a wave of 1, 2, 4 ... 500 deliveries, the fewest
 //	                                     attempts first, after a throttle, and schedule the next
 //	half-open, lease held                check again when the lease ends

@@ -78,9 +78,6 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		return r
 	}
 	settings := circuit.Settings{CircuitSettings: a.endpoint.Circuit.WithDefaults(), Fragile: r.Review.Fragile}
-	if a.endpoint.Coalesce.On() || a.endpoint.RatePerSecond > 0 {
-		settings.Rate = 1 // it sheds nothing: one request has the events of many posts; or its owner set what it takes
-	}
 	before := r
 	switch {
 	case a.test:

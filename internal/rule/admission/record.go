@@ -116,10 +116,10 @@ func (r Record) Reset(now time.Time) Record {
 	return r.Release(now)
 }
 
-// frees reports whether the change from before ends what deliveries to a closed circuit waited for: it
-// sheds no more, or the hold of a 429 was ended.
+// frees reports whether the change from before ends what deliveries to a closed circuit waited for: its
+// strain, or the hold of a 429.
 func (r *Record) frees(before Record, now time.Time) bool {
-	return before.Shed > 0 && r.Shed == 0 || now.Before(before.ThrottledUntil) && r.ThrottledUntil.IsZero()
+	return !before.StrainedAt.IsZero() && r.StrainedAt.IsZero() || now.Before(before.ThrottledUntil) && r.ThrottledUntil.IsZero()
 }
 
 // HeldAtMost returns the record whose hold of a 429, if any, ends after the wait at the latest.

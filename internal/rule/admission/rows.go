@@ -78,13 +78,6 @@ func (a *asking) throttled(Due) (Verdict, bool) {
 	return v, a.now.Before(v.Until)
 }
 
-// shed parks first attempts that the circuit does not admit. They wait until it sheds no more. An
-// endpoint with slots has fewer of them instead, and one with a rate sheds nothing: see Record.After.
-func (a *asking) shed(due Due) (Verdict, bool) {
-	return park(hook.ReasonFailureRate), due.Attempt == 1 && !due.Slot && a.most == 0 &&
-		!a.before.Admits(string(due.Delivery.Event), a.now)
-}
-
 func (a *asking) behindOthers(due Due) (Verdict, bool) {
 	return park(hook.ReasonInFlight), a.most > 0 && a.before.Backlog() && !due.Slot && !due.Reserved
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/circuit"
 )
 
 const (
@@ -39,11 +40,14 @@ func (r *Record) MostSlots(e *hook.Endpoint, now time.Time) int {
 	switch {
 	case e.MaxInFlight > 0:
 		return e.MaxInFlight
-	case r.SpeedAtNow(now) != Fast:
+	case !r.free(now):
 		return MaxSlots
 	}
 	return 0
 }
+
+// free reports whether attempts need no slots by what the endpoint answers: it is fast, and its circuit not strained.
+func (r *Record) free(now time.Time) bool { return r.SpeedAtNow(now) == Fast && !r.Strained(now) }
 
 // Width returns the highest number of slots through which parked deliveries are sent; 0: they
 // are sent in waves, as for a coalescing endpoint, whose deliveries have no slot each.
@@ -58,21 +62,17 @@ func (r *Record) Width(e *hook.Endpoint, now time.Time) int {
 	return slots
 }
 
-// AdmitsNow returns the share of first attempts that may start now, 0 to 1: none while the endpoint
-// is paused, disabled or throttled.
-func (r *Record) AdmitsNow(e *hook.Endpoint, now time.Time) float64 {
-	if e.Status != hook.StatusActive || now.Before(r.ThrottledUntil) {
-		return 0
-	}
-	return r.PassRate(now)
+// Passes reports whether deliveries to the endpoint may start now: it is active, its circuit closed, and no hold of a
+// 429 is in force.
+func (r *Record) Passes(e *hook.Endpoint, now time.Time) bool {
+	return e.Status == hook.StatusActive && r.State == circuit.Closed && !now.Before(r.ThrottledUntil)
 }
 
-// SlotsNow returns the slots that the endpoint has now, of the given highest number, which is lower while
-// it sheds. If it is not fast, the number follows its answers up to there: see Answered. In the first minute
+// SlotsNow returns the slots that the endpoint has now, of the given highest number. If it is not fast, or its
+// circuit is strained, the number follows its answers up to there: see Answered. In the first minute
 // of a speed class it is at most earlySlots, because a queue needs time to grow.
 func (r *Record) SlotsNow(l Limits, most int, now time.Time) int {
-	most = max(min(most, 1), most*(100-r.Sheds(now))/100)
-	if r.SpeedAtNow(now) == Fast {
+	if r.free(now) {
 		return most
 	}
 	allowed := r.InitialSlots()

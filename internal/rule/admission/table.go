@@ -22,7 +22,6 @@ func rules() []rule {
 		{"circuit not closed", (*asking).open},
 		{"circuit closed, recent 429", (*asking).throttled},
 		{"coalescing", (*asking).coalesces},
-		{"needs no in-flight slot, the circuit sheds, and the first attempt is not in the share that starts", (*asking).shed},
 		{"needs an in-flight slot, and others wait", (*asking).behindOthers},
 		{"needs an in-flight slot, in a queue of batches", (*asking).elsewhere},
 		{"above the rate, and others wait, or the next rate slot is over a minute away", (*asking).farAboveRate},

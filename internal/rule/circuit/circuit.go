@@ -47,15 +47,14 @@ type Circuit struct {
 	Failures   int           `stored:"failures"`    // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
 	FailedIn   int64         `stored:"failed_in"`   // when closed: the version of the record that stored the first of the Failures; 0: there are none
 	Threshold  int           `stored:"threshold"`   // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none
-	Shed       int           `stored:"shed"`        // when closed: percent of the first attempts that wait, because too many attempts fail; see Sheds
-	ShedAt     time.Time     `stored:"shed_at"`     // when Shed was judged
-	Successes  int           `stored:"successes"`   // while shedding: results in a row that were no failures
+	StrainedAt time.Time     `stored:"strained_at"` // when closed: when so many attempts were last found to fail that each needs a slot; zero: they do not; see Strained
+	Successes  int           `stored:"successes"`   // while strained: results in a row that were no failures
 	Cooldown   time.Duration `stored:"cooldown_ns"` // until the next probe; when closed: of the last outage, until another success ends it
 	OpenedAt   time.Time     `stored:"opened_at"`   // when the outage began; when closed: as Cooldown
 	ProbeAt    time.Time     `stored:"probe_at"`    // when open: the earliest time of a probe; when half-open and after the start of the lease: see Mended
 	Holder     string        `stored:"holder"`      // when half-open: the task of the probe
 	LeaseUntil time.Time     `stored:"lease_until"` // when half-open: the end of the probe's lease; when open: that of a probe that may be in flight, because somebody opened the circuit or a copy of its task failed
-	ClosedAt   time.Time     `stored:"closed_at"`   // when closed: when it closed, or stopped shedding after a row of successes; zero: never
+	ClosedAt   time.Time     `stored:"closed_at"`   // when closed: when it closed, or a row of successes ended a strain; zero: never
 	Version    int64         `stored:"version"`     // of the stored record; 0 for no record
 }
 

@@ -82,9 +82,9 @@ func TestCircuit_AfterBatch(t *testing.T) {
 		c.OpenedAt, c.Cooldown, c.ProbeAt = start.Add(-since), cooldown, start.Add(cooldown)
 		return c
 	}
-	shedding := func(percent, successes int) circuit.Circuit {
+	strained := func(successes int) circuit.Circuit {
 		c := closed(0)
-		c.Shed, c.ShedAt, c.Successes = percent, start, successes
+		c.StrainedAt, c.Successes = start, successes
 		return c
 	}
 	works := func(c circuit.Circuit) circuit.Circuit {
@@ -123,18 +123,18 @@ func TestCircuit_AfterBatch(t *testing.T) {
 		{name: "a fragile endpoint opens at the third", from: of(failing(2), 3), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 3}, gen: 3, settings: fragile, want: opened(3)},
 		{name: "a fragile endpoint does not at the second", from: failing(1), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 2}, gen: 3, settings: fragile, want: failing(2)},
 		{name: "a fragile endpoint's row begins with fewer", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 60, Failed: 1}, gen: 3, settings: fragile, want: begun(closed(0), 1, 3)},
-		{name: "nine of ten shed", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(shedding(20, 0), 1, 13)},
+		{name: "nine of ten are a strain", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(strained(0), 1, 13)},
 		{name: "eight of ten are luck", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 2, Failed: 8}, gen: 3, settings: settings, want: begun(closed(0), 1, 12)},
-		{name: "700 of 1,000 shed a third", from: closed(0), results: circuit.Results{Alive: true, Passed: 2}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 2)},
-		{name: "all but one of 1,000 shed nearly all", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 999}, gen: 3, settings: settings, want: begun(shedding(100, 0), 1, 40)},
-		{name: "a few more successes stop it", from: shedding(35, 2), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 500, Failed: 500}, gen: 3, settings: settings, want: closed(0)},
-		{name: "a row of successes beyond luck stops it", from: shedding(35, 9), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: works(closed(0))},
-		{name: "a shorter row does not", from: shedding(35, 8), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 9)},
-		{name: "a failure ends the row of successes", from: shedding(35, 8), results: circuit.Results{Failed: 1, Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: shedding(35, 1)},
+		{name: "700 of 1,000 are a strain", from: closed(0), results: circuit.Results{Alive: true, Passed: 2}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: strained(2)},
+		{name: "all but one of 1,000 are a strain", from: closed(0), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 999}, gen: 3, settings: settings, want: begun(strained(0), 1, 40)},
+		{name: "a few more successes stop it", from: strained(2), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 500, Failed: 500}, gen: 3, settings: settings, want: closed(0)},
+		{name: "a row of successes beyond luck stops it", from: strained(9), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: works(closed(0))},
+		{name: "a shorter row does not", from: strained(8), results: circuit.Results{Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: strained(9)},
+		{name: "a failure ends the row of successes", from: strained(8), results: circuit.Results{Failed: 1, Alive: true, Passed: 1}, window: circuit.Counts{OK: 300, Failed: 700}, gen: 3, settings: settings, want: strained(1)},
 		{name: "nine of nine are too few", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 9}, earlier: 1, gen: 3, settings: settings, want: failing(4)},
 		{name: "all of ten open at any rate", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{Failed: 10}, earlier: 1, gen: 3, settings: every, want: opened(4)},
-		{name: "a rate of 1 never sheds", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 999}, earlier: 1, gen: 3, settings: every, want: failing(4)},
-		{name: "soon after an outage nothing is shed", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 13)},
+		{name: "a rate of 1 is never a strain", from: failing(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 1, Failed: 999}, earlier: 1, gen: 3, settings: every, want: failing(4)},
+		{name: "soon after an outage there is no strain", from: since(circuit.Window - 1), results: circuit.Results{Failed: 1, Alive: true, Trailing: 1}, window: circuit.Counts{OK: 1, Failed: 9}, gen: 3, settings: settings, want: begun(since(circuit.Window-1), 1, 13)},
 		{name: "until the first success after an outage the configured row opens, whatever the history", from: recovering(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: begun(recovering(0), 1, 5)},
 		{name: "and the outage goes on", from: recovering(4), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 100, Failed: 100}, gen: 3, settings: settings, want: again(5, 2*time.Minute, time.Minute)},
 		{name: "half of the attempts of this minute failed", from: closed(0), results: circuit.Results{Failed: 1}, window: circuit.Counts{OK: 10_000, Failed: 51, LastOK: 50, LastFailed: 51}, gen: 3, settings: settings, want: begun(closed(0), 1, 18)},
@@ -275,12 +275,12 @@ func TestCircuit_Document(t *testing.T) {
 	for _, example := range examples {
 		failed, _ := strconv.Atoi(example[1])
 		attempts, _ := strconv.Atoi(example[2])
-		sheds := func(failed int) bool {
+		strained := func(failed int) bool {
 			r := circuit.Results{Failed: 1, Alive: true, Trailing: 1}
-			return closed(0).AfterBatch(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).Sheds(start) > 0
+			return closed(0).AfterBatch(r, circuit.Counts{OK: attempts - failed, Failed: failed}, closed(0), settings, start).Strained(start)
 		}
-		if sheds(failed-1) || !sheds(failed) {
-			t.Errorf("%s: first attempts wait: %t, and with one failure less: %t; want only the first", example[0], sheds(failed), sheds(failed-1))
+		if strained(failed-1) || !strained(failed) {
+			t.Errorf("%s: strained: %t, and with one failure less: %t; want only the first", example[0], strained(failed), strained(failed-1))
 		}
 	}
 }
@@ -450,8 +450,8 @@ func TestCircuit_Mended(t *testing.T) {
 		c.State, c.Holder, c.LeaseUntil = circuit.Open, "", time.Time{}
 		return c
 	}
-	shedding, probed := closed(0), closed(0)
-	shedding.Shed, shedding.ShedAt = 50, start
+	strained, probed := closed(0), closed(0)
+	strained.StrainedAt = start
 	probed.OpenedAt, probed.Cooldown = start, 15*time.Second
 	fresh := circuit.Circuit{State: circuit.Closed, Generation: 4, ClosedAt: now, Version: 7}
 	tests := []struct {
@@ -462,7 +462,7 @@ func TestCircuit_Mended(t *testing.T) {
 		{name: "without a record", from: circuit.New(), want: circuit.New()},
 		{name: "closed", from: closed(0), want: closed(0)},
 		{name: "closed, with failures", from: failing(4), want: fresh},
-		{name: "closed, and shedding", from: shedding, want: fresh},
+		{name: "closed, and strained", from: strained, want: fresh},
 		{name: "closed by a probe alone", from: probed, want: fresh},
 		{name: "open", from: open(), want: probeAt(open(), now)},
 		{name: "open, the probe due", from: probeAt(open(), start), want: probeAt(open(), start)},
@@ -600,8 +600,8 @@ func checkInvariants(t *testing.T, i int, before, c circuit.Circuit) {
 		t.Fatalf("op %d: half-open without a holder: %+v", i, c)
 	case (c.State == circuit.Closed && c.Failures > 0) != (c.FailedIn > 0), (c.FailedIn > 0) != (c.Threshold > 0):
 		t.Fatalf("op %d: %d failures since version %d, of %d: %+v", i, c.Failures, c.FailedIn, c.Threshold, c)
-	case c.State != circuit.Closed && c.Shed != 0, (c.Shed > 0) != !c.ShedAt.IsZero(), c.Shed == 0 && c.Successes > 0:
-		t.Fatalf("op %d: sheds %d %% since %s after %d successes: %+v", i, c.Shed, c.ShedAt, c.Successes, c)
+	case c.State != circuit.Closed && !c.StrainedAt.IsZero(), c.StrainedAt.IsZero() && c.Successes > 0:
+		t.Fatalf("op %d: strained at %s after %d successes: %+v", i, c.StrainedAt, c.Successes, c)
 	case c.State == circuit.Open && before.State == circuit.Closed && before.Failures < settings.Failures-1 && before.Threshold > 0 && c.Failures > 0:
 		t.Fatalf("op %d: opened by %d failures: %+v", i, c.Failures, c)
 	case c.Generation < before.Generation:

@@ -26,7 +26,7 @@
 //	closed     failures                  fewer                           closed, counted
 //	closed     failures                  in flight at the first          closed, not counted in a row
 //	closed     a success                                                 closed, count = trailing failures, the outage before is over
-//	closed     results                   too many failures in ten min    closed, sheds a share of the first attempts
+//	closed     results                   too many failures in ten min    closed, strained
 //	open       probe                     before ProbeAt                  open
 //	open       probe                     from ProbeAt on                 half-open, lease
 //	half-open  probe                     lease held                      half-open
@@ -81,12 +81,12 @@
 // Without a success in the window, the configured number applies. It also applies after an outage
 // until the first success after the probe's.
 //
-// # Shedding
+// # Strain
 //
 // An endpoint that answers 40 of 100 attempts is not down, but has too much to do. So the
-// failure rate does not open the circuit: from Settings.Rate on, a share of the first attempts
-// waits, more as more attempts fail. What passed is retried as usual. See Settings.shed. A row of
-// successes that is not luck ends the shedding at once. Nothing is shed within ten minutes after
+// failure rate does not open the circuit: from Settings.Rate on, each attempt needs an in-flight slot, as at a slow
+// endpoint, and the slots follow the answers (package admission). A row of
+// successes that is not luck ends the strain at once. There is none within ten minutes after
 // an outage or after such a row, because the window still contains the failures before it.
 //
 // # Late results

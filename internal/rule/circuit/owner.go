@@ -22,7 +22,7 @@ func (c Circuit) Mended(moved bool, now time.Time) Circuit {
 		}
 	case c.State == HalfOpen:
 		c.ProbeAt = later(now, c.leasedAt().Add(time.Millisecond)) // by another clock, in the unit of the record
-	case c.Failures > 0, c.Shed > 0, !c.OpenedAt.IsZero():
+	case c.Failures > 0, !c.StrainedAt.IsZero(), !c.OpenedAt.IsZero():
 		return c.Reset(now)
 	}
 	return c

@@ -53,7 +53,7 @@ export function EndpointHealth({ tenant, of: e }: { tenant: string; of: Schemas[
               list={(state) => `/t/${tenant}/deliveries?endpoint=${e.id}&state=${state}`}
               counted={h}
             />
-            {isPortal && h.circuit_state.state === 'closed' && h.circuit_state.admits < 1 && <p className="notice warn">{t.shedding(percent(h.circuit_state.admits))}</p>}
+            {isPortal && h.circuit_state.strained && <p className="notice warn">{t.strained}</p>}
             <LatencyChart of={activity.read.data} />
             <TypeStats of={activity} />
             <div className="split">
@@ -305,7 +305,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
       }
     >
       <div className="stack tight">
-        <p className="soft">{h.status !== 'active' ? t.notSent[h.status] : closed && c.admits < 1 ? t.shedding(percent(c.admits)) : t.circuitTexts[c.state]}</p>
+        <p className="soft">{h.status !== 'active' ? t.notSent[h.status] : c.strained ? t.strained : t.circuitTexts[c.state]}</p>
         <Facts
           of={[
             [t.opened, c.opened_at && <Time at={c.opened_at} />],
@@ -313,6 +313,7 @@ function Circuit({ tenant, health: h }: { tenant: string; health: Health }) {
             [t.cooldown, c.cooldown && duration(c.cooldown)],
             [t.failures, closed && c.failures > 0 ? count(c.failures) : undefined],
             [t.throttledUntil, c.throttled_until && <Time at={c.throttled_until} />],
+            [t.pace, c.pace && t.paceOf(rate(c.pace))],
           ]}
         />
       </div>
