@@ -11,7 +11,11 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
 	"surehook.example/surehook/internal/rule/stats"
+	"surehook.example/surehook/internal/store"
 )
+
+// maxProbeTries limits the tries of writing the result of a probe: for up to a second in all.
+const maxProbeTries = 8
 
 // Ended is what became of a task.
 type Ended struct {
@@ -105,10 +109,19 @@ func (g *Gate) recordOutcomes(ctx context.Context, a admission.Admission, o admi
 
 // changeCircuit writes what the circuit learns from the outcomes, and enqueues the circuit check that
 // follows: the breaker tells the owner of a transition, probes and releases. If the check is lost, the breaker's tick
-// finds the record by AttendAt.
+// finds the record by AttendAt. The result of a probe is written through an unavailable store, too: later attempts
+// would correct any other, but while the circuit is not closed there are none.
 func (g *Gate) changeCircuit(ctx context.Context, a admission.Admission, o admission.Outcomes, window circuit.Counts, now time.Time) error {
-	before, after, err := g.updateCircuit(ctx, a.Next.Record, func(before admission.Record) admission.Record {
-		return before.After(a, o, window, now)
+	tries := 1
+	if !a.NeedsWindow() {
+		tries = maxProbeTries
+	}
+	var before, after admission.Record
+	err := store.Persist(ctx, g.Wait, tries, func() (err error) {
+		before, after, err = g.updateCircuit(ctx, a.Next.Record, func(before admission.Record) admission.Record {
+			return before.After(a, o, window, now)
+		})
+		return err
 	})
 	if err != nil {
 		return err

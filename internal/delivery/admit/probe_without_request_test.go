@@ -10,6 +10,7 @@ import (
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/proof/world"
 )
 
 // openUntilProbe opens the circuit and waits until a probe is due.
@@ -72,6 +73,26 @@ func TestGate_AProbeNeedsNoCounts(t *testing.T) {
 	err := w.Gate.Learn(w.Context(), a, []admission.Result{success})
 	if got := w.record().State; got != circuit.Closed || !errors.Is(err, refused) {
 		t.Errorf("Learn() = %v, and the circuit is %s; want the error, and a closed circuit", err, got)
+	}
+}
+
+// One write that the store refuses for a moment does not cost a mended endpoint the lease of its probe.
+func TestGate_AProbeIsWrittenThroughAnUnavailableStore(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.openUntilProbe()
+	a := w.admit(w.query(active(), 10, 1))
+	faults := 3
+	w.Calls.Fail = func(call string, _ hook.EndpointID) error {
+		if call != "write circuit" || faults == 0 {
+			return nil
+		}
+		faults--
+		return world.ErrThrottled
+	}
+	if err := w.Gate.Learn(w.Context(), a, []admission.Result{success}); err != nil || w.record().State != circuit.Closed || faults > 0 {
+		t.Errorf("Learn() = %v, and the circuit is %s with %d faults left; want it closed", err, w.record().State, faults)
 	}
 }
 
