@@ -39,8 +39,8 @@ const environmentTag = "surehook:environment"
 // normal in dev and local.
 func (d deployment) silent() bool { return d.environment == "dev" || d.environment == "local" }
 
-// hashed matches a logical id of CDK: an id, and a hash of eight digits.
-var hashed = regexp.MustCompile(`^(.+)[0-9A-F]{8}$`)
+// hashed matches the hash of eight digits that ends a logical id of CDK.
+var hashed = regexp.MustCompile(`[0-9A-F]{8}$`)
 
 // discover reads the stack and the admin key.
 func discover(ctx context.Context, cfg aws.Config, stack string) (deployment, error) {
@@ -105,11 +105,8 @@ func adminKey(ctx context.Context, cfg aws.Config, secret string) (string, error
 // named returns the resource with the id of the CDK app: the logical id without
 // its hash.
 func (d deployment) named(id string) (resource, bool) {
-	if r, ok := d.resources[id]; ok {
-		return r, true
-	}
 	for logical, r := range d.resources {
-		if m := hashed.FindStringSubmatch(logical); m != nil && m[1] == id {
+		if logical == id || hashed.ReplaceAllString(logical, "") == id {
 			return r, true
 		}
 	}

@@ -95,7 +95,7 @@ func (s *session) simulate(ctx context.Context) (string, error) {
 		return "", err
 	}
 	client, asked := iam.NewFromConfig(s.AWS), 0
-	refused, unasked := []string{}, s.unasked(want)
+	var refused, unjudged []string
 	for _, role := range slices.Sorted(maps.Keys(want)) {
 		arn, err := s.deployment.arn(resource{Type: "AWS::IAM::Role", Physical: role})
 		if err != nil {
@@ -110,44 +110,30 @@ func (s *session) simulate(ctx context.Context) (string, error) {
 			if err != nil {
 				return "", allowed("simulate the policies of "+role, err)
 			}
-			if asked += len(got.EvaluationResults); len(got.EvaluationResults) != len(input.ActionNames) {
+			if len(got.EvaluationResults) != len(input.ActionNames) {
 				refused = append(refused, fmt.Sprintf("IAM answered for %d of %d grants of %s on %s", len(got.EvaluationResults), len(input.ActionNames), role, on))
 			}
 			for _, r := range got.EvaluationResults {
-				if r.EvalDecision != types.PolicyEvaluationDecisionTypeAllowed {
-					refused = append(refused, fmt.Sprintf("%s may not %s on %s: %s", role, aws.ToString(r.EvalActionName), on, r.EvalDecision))
+				action := aws.ToString(r.EvalActionName)
+				switch reason, missing := s.Missing[simulatorName+": "+action]; {
+				case missing:
+					unjudged = append(unjudged, action+" ("+reason+")")
+				case r.EvalDecision != types.PolicyEvaluationDecisionTypeAllowed:
+					refused = append(refused, fmt.Sprintf("%s may not %s on %s: %s", role, action, on, r.EvalDecision))
+				default:
+					asked++
 				}
 			}
 		}
 	}
 	note := fmt.Sprintf("IAM allows all %d reviewed grants", asked)
-	if len(unasked) > 0 {
-		note += "; not asked: " + strings.Join(unasked, "; ")
+	if len(unjudged) > 0 {
+		note += "; not judged: " + strings.Join(unjudged, "; ")
 	}
 	if len(refused) > 0 {
 		return "", errors.New(strings.Join(refused, "; "))
 	}
 	return note, nil
-}
-
-// unasked takes the actions out of want that the place's simulator cannot judge,
-// and returns the actions with the reasons. On AWS there is none.
-func (s *session) unasked(want map[string]grants) (reasons []string) {
-	for _, all := range want {
-		for on, actions := range all {
-			all[on] = slices.DeleteFunc(actions, func(action string) bool {
-				reason, ok := s.Missing[simulatorName+": "+action]
-				if ok {
-					reasons = append(reasons, action+" ("+reason+")")
-				}
-				return ok
-			})
-			if len(all[on]) == 0 {
-				delete(all, on)
-			}
-		}
-	}
-	return reasons
 }
 
 // simulatorName is the name of the check by IAM's policy simulator.
