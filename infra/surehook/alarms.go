@@ -65,8 +65,8 @@ func newAlarm(p plan, a alarm) awscloudwatch.Alarm {
 		Metric:             a.metric,
 		Threshold:          &a.limit,
 		ComparisonOperator: comparison,
-		EvaluationPeriods:  number(periods),
-		DatapointsToAlarm:  number(beyond),
+		EvaluationPeriods:  jsii.Number(periods),
+		DatapointsToAlarm:  jsii.Number(beyond),
 		TreatMissingData:   missing,
 	})
 	if !p.emulated() {

@@ -197,7 +197,7 @@ func newStage(p plan, api awsapigatewayv2.HttpApi) (awsapigatewayv2.CfnStage, aw
 		AccessLogSettings: &awsapigatewayv2.CfnStage_AccessLogSettingsProperty{
 			// A log group's ARN ends in ":*". API Gateway drops the ":*", so
 			// drift detection would report a difference.
-			DestinationArn: arnOf(p.Construct, "logs", "log-group", *logs.LogGroupName()),
+			DestinationArn: arnOf(p.Construct, nil, "logs", "log-group", *logs.LogGroupName()),
 			Format:         jsii.String(accessLogFormat()),
 		},
 		DefaultRouteSettings: &awsapigatewayv2.CfnStage_RouteSettingsProperty{

@@ -70,8 +70,8 @@ func newArchive(p plan) *Archive {
 		Arn:   machine.AttrArn(),
 		Input: jsii.String(`{"time":"<aws.scheduler.scheduled-time>"}`),
 		RetryPolicy: &awsscheduler.CfnSchedule_RetryPolicyProperty{
-			MaximumRetryAttempts:     number(20),
-			MaximumEventAgeInSeconds: number((6 * time.Hour).Seconds()),
+			MaximumRetryAttempts:     jsii.Number(20),
+			MaximumEventAgeInSeconds: jsii.Number((6 * time.Hour).Seconds()),
 		},
 	})
 	return &Archive{Bucket: bucket, Machine: machine}
@@ -81,11 +81,11 @@ func newArchive(p plan) *Archive {
 // name, and only the archive's role may write. Versions would only keep objects beyond the end of
 // their lifecycle.
 func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket {
-	days := func(d time.Duration) awscdk.Duration { return awscdk.Duration_Days(number(d.Hours() / 24)) }
+	days := func(d time.Duration) awscdk.Duration { return awscdk.Duration_Days(jsii.Number(d.Hours() / 24)) }
 	return awss3.NewBucket(scope, jsii.String("ArchiveBucket"), &awss3.BucketProps{
 		BlockPublicAccess: awss3.BlockPublicAccess_BLOCK_ALL(),
 		EnforceSSL:        jsii.Bool(true),
-		MinimumTLSVersion: number(1.2),
+		MinimumTLSVersion: jsii.Number(1.2),
 		Encryption:        awss3.BucketEncryption_S3_MANAGED,
 		ObjectOwnership:   awss3.ObjectOwnership_BUCKET_OWNER_ENFORCED,
 		Versioned:         jsii.Bool(false),
@@ -113,7 +113,7 @@ func newArchiveRole(p plan, bucket awss3.Bucket) awsiam.Role {
 		AssumedBy: awsiam.NewServicePrincipal(jsii.String("states.amazonaws.com"), &awsiam.ServicePrincipalOpts{
 			Conditions: &map[string]any{
 				"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-				"ArnEquals":    map[string]any{"aws:SourceArn": arnOf(p.Construct, "states", "stateMachine", p.Prefix+"-archive")},
+				"ArnEquals":    map[string]any{"aws:SourceArn": arnOf(p.Construct, nil, "states", "stateMachine", p.Prefix+"-archive")},
 			},
 		}),
 	})

@@ -57,9 +57,9 @@ func status(p plan, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 		refs[i] = a
 	}
 	return []awscloudwatch.IWidget{
-		awscloudwatch.NewTextWidget(&awscloudwatch.TextWidgetProps{Markdown: &text, Width: number(8), Height: number(statusHeight)}),
+		awscloudwatch.NewTextWidget(&awscloudwatch.TextWidgetProps{Markdown: &text, Width: jsii.Number(8), Height: jsii.Number(statusHeight)}),
 		awscloudwatch.NewAlarmStatusWidget(&awscloudwatch.AlarmStatusWidgetProps{
-			Title: jsii.String("Alarms"), Alarms: &refs, Width: number(16), Height: number(statusHeight),
+			Title: jsii.String("Alarms"), Alarms: &refs, Width: jsii.Number(16), Height: jsii.Number(statusHeight),
 			SortBy: awscloudwatch.AlarmStatusWidgetSortBy_STATE_UPDATED_TIMESTAMP,
 		}),
 	}
@@ -69,18 +69,18 @@ func status(p plan, alarms []awscloudwatch.Alarm) []awscloudwatch.IWidget {
 func (w widget) render() awscloudwatch.IWidget {
 	if w.numbers {
 		return awscloudwatch.NewSingleValueWidget(&awscloudwatch.SingleValueWidgetProps{
-			Title: &w.title, Metrics: &w.left, Width: number(w.width), Height: number(numberHeight),
+			Title: &w.title, Metrics: &w.left, Width: jsii.Number(w.width), Height: jsii.Number(numberHeight),
 		})
 	}
 	props := awscloudwatch.GraphWidgetProps{
-		Title: &w.title, Left: &w.left, Width: number(w.width), Height: number(graphHeight),
+		Title: &w.title, Left: &w.left, Width: jsii.Number(w.width), Height: jsii.Number(graphHeight),
 		// No metric is negative. A graph that does not start at 0 exaggerates noise.
-		LeftYAxis: &awscloudwatch.YAxisProps{Min: number(0), Label: &w.unit, ShowUnits: jsii.Bool(false)},
+		LeftYAxis: &awscloudwatch.YAxisProps{Min: jsii.Number(0), Label: &w.unit, ShowUnits: jsii.Bool(false)},
 		Stacked:   &w.stacked,
 	}
 	if len(w.right) > 0 {
 		props.Right = &w.right
-		props.RightYAxis = &awscloudwatch.YAxisProps{Min: number(0), ShowUnits: jsii.Bool(false)}
+		props.RightYAxis = &awscloudwatch.YAxisProps{Min: jsii.Number(0), ShowUnits: jsii.Bool(false)}
 	}
 	if w.limit > 0 {
 		props.LeftAnnotations = &[]*awscloudwatch.HorizontalAnnotation{{Value: &w.limit, Label: jsii.String("alarm"), Color: awscloudwatch.Color_RED()}}

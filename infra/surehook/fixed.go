@@ -44,8 +44,8 @@ func newFixed(p plan) Fixed {
 		allocations, f.public = append(allocations, address.AttrAllocationId()), append(f.public, address.AttrPublicIp())
 	}
 	vpc := awsec2.NewVpc(p.Construct, jsii.String("EgressNetwork"), &awsec2.VpcProps{
-		MaxAzs:      number(zones),
-		NatGateways: number(zones),
+		MaxAzs:      jsii.Number(zones),
+		NatGateways: jsii.Number(zones),
 		NatGatewayProvider: awsec2.NatProvider_Gateway(&awsec2.NatGatewayProps{
 			EipAllocationIds: &allocations,
 		}),
@@ -53,7 +53,7 @@ func newFixed(p plan) Fixed {
 		RestrictDefaultSecurityGroup: jsii.Bool(false),
 	})
 	// CDK's names contain the stack of the synthesis, and a release is deployed under any name.
-	awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-egress"), &awscdk.TagProps{Priority: number(300)})
+	awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-egress"), &awscdk.TagProps{Priority: jsii.Number(300)})
 	group := awsec2.NewSecurityGroup(p.Construct, jsii.String("EgressGroup"), &awsec2.SecurityGroupProps{
 		Vpc: vpc, Description: jsii.String("Requests of the sender " + names.FixedSender(p.Prefix)), AllowAllOutbound: jsii.Bool(false),
 	})

@@ -243,7 +243,7 @@ func newFunction(scope constructs.Construct, id string, p plan, f functionProps)
 	}
 	var reserved *float64
 	if f.reserved > 0 {
-		reserved = number(f.reserved)
+		reserved = jsii.Number(f.reserved)
 	}
 	return awslambda.NewFunction(scope, &id, &awslambda.FunctionProps{
 		FunctionName:   &name,

@@ -154,10 +154,10 @@ func grantNothing(awsiam.Role, plan) {}
 func grantSenders(role awsiam.Role, p plan) {
 	var arns []*string
 	for _, region := range p.Environment.Senders {
-		arns = append(arns, functionARN(role, names.Sender(p.Prefix), &region))
+		arns = append(arns, arnOf(role, &region, "lambda", "function", names.Sender(p.Prefix)))
 	}
 	if p.Environment.FixedZones > 0 {
-		arns = append(arns, functionARN(role, names.FixedSender(p.Prefix), nil))
+		arns = append(arns, functionARN(role, names.FixedSender(p.Prefix)))
 	}
 	if len(arns) > 0 {
 		allow(role, "lambda:InvokeFunction").on(arns...)
@@ -186,7 +186,7 @@ func grantNetwork(function string) func(awsiam.Role, plan) {
 			"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:UnassignPrivateIpAddresses",
 		}
 		allow(role, actions...).on(jsii.String("*"))
-		deny(role, actions...).when("ArnEquals", "lambda:SourceFunctionArn", *functionARN(role, function, nil)).on(jsii.String("*"))
+		deny(role, actions...).when("ArnEquals", "lambda:SourceFunctionArn", *functionARN(role, function)).on(jsii.String("*"))
 	}
 }
 
@@ -198,11 +198,16 @@ func grantExport(role awsiam.Role, p plan) {
 	}
 }
 
-// arnOf returns the ARN of a resource that the stack knows by its name.
-func arnOf(scope constructs.Construct, service, kind, name string) *string {
+// arnOf returns the ARN of a resource that the stack knows by its name; region is nil for the stack's own.
+func arnOf(scope constructs.Construct, region *string, service, kind, name string) *string {
 	return awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
-		Service: &service, Resource: &kind, ResourceName: &name, ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
+		Service: &service, Region: region, Resource: &kind, ResourceName: &name, ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
 	})
+}
+
+// functionARN returns the ARN of a function by its name.
+func functionARN(scope constructs.Construct, name string) *string {
+	return arnOf(scope, nil, "lambda", "function", name)
 }
 
 func indexARN(p plan, index string) *string {

@@ -188,6 +188,3 @@ func (p plan) successRate(atLeast int) awscloudwatch.MathExpression {
 			"dead":      p.own(names.MetricDead, "Sum", time.Hour),
 		})
 }
-
-// number converts a count to CDK's form.
-func number[N int | float64](n N) *float64 { return jsii.Number(n) }

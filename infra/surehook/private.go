@@ -71,11 +71,11 @@ func newNetwork(p plan) *network {
 	}
 	if len(n.Subnets) == 0 {
 		vpc := awsec2.NewVpc(p.Construct, jsii.String("PrivateNetwork"), &awsec2.VpcProps{
-			MaxAzs: number(mostZones), NatGateways: number(0), IpAddresses: awsec2.IpAddresses_Cidr(jsii.String(privateRange)),
+			MaxAzs: jsii.Number(mostZones), NatGateways: jsii.Number(0), IpAddresses: awsec2.IpAddresses_Cidr(jsii.String(privateRange)),
 			SubnetConfiguration:          &[]*awsec2.SubnetConfiguration{{Name: jsii.String("Sender"), SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}},
 			RestrictDefaultSecurityGroup: jsii.Bool(false), // which would be one more function
 		})
-		awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-private"), &awscdk.TagProps{Priority: number(300)})
+		awscdk.Tags_Of(vpc).Add(jsii.String("Name"), jsii.String(p.Prefix+"-private"), &awscdk.TagProps{Priority: jsii.Number(300)})
 		made.vpc, made.subnets = vpc.VpcId(), vpc.SelectSubnets(&awsec2.SubnetSelection{SubnetType: awsec2.SubnetType_PRIVATE_ISOLATED}).SubnetIds
 	}
 	return &made
@@ -118,7 +118,7 @@ func connectPrivate(p plan, n *network) {
 	for name, role := range callers {
 		awsiam.NewPolicy(p.Construct, jsii.String(name+"CallsPrivateSender"), &awsiam.PolicyProps{Roles: &[]awsiam.IRole{role}, Statements: &[]awsiam.PolicyStatement{
 			awsiam.NewPolicyStatement(&awsiam.PolicyStatementProps{
-				Actions: jsii.Strings("lambda:InvokeFunction"), Resources: &[]*string{functionARN(p.Construct, names.PrivateSender(p.Prefix), nil)},
+				Actions: jsii.Strings("lambda:InvokeFunction"), Resources: &[]*string{functionARN(p.Construct, names.PrivateSender(p.Prefix))},
 			}),
 		}})
 	}
@@ -130,7 +130,7 @@ func connectPrivate(p plan, n *network) {
 func ruledOut(list private.List) []any {
 	var rules []any
 	nothing := &awsec2.CfnSecurityGroup_EgressProperty{
-		IpProtocol: jsii.String("icmp"), FromPort: number(252), ToPort: number(86), CidrIp: jsii.String("255.255.255.255/32"), Description: jsii.String("nothing"),
+		IpProtocol: jsii.String("icmp"), FromPort: jsii.Number(252), ToPort: jsii.Number(86), CidrIp: jsii.String("255.255.255.255/32"), Description: jsii.String("nothing"),
 	}
 	if !slices.ContainsFunc(list.Targets(), func(t private.Target) bool { return t.CIDR.Addr().Is4() }) {
 		rules = append(rules, nothing)
@@ -138,7 +138,7 @@ func ruledOut(list private.List) []any {
 	for _, target := range list.Targets() {
 		cidr := jsii.String(target.CIDR.String())
 		rule := &awsec2.CfnSecurityGroup_EgressProperty{
-			IpProtocol: jsii.String("tcp"), FromPort: number(int(target.Port)), ToPort: number(int(target.Port)), CidrIp: cidr, Description: jsii.String("receivers"),
+			IpProtocol: jsii.String("tcp"), FromPort: jsii.Number(int(target.Port)), ToPort: jsii.Number(int(target.Port)), CidrIp: cidr, Description: jsii.String("receivers"),
 		}
 		if target.CIDR.Addr().Is6() {
 			rule.CidrIp, rule.CidrIpv6 = nil, cidr

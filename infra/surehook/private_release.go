@@ -61,7 +61,7 @@ func (e element) only(what any) any {
 func elements(stack awscdk.Stack, name string, value *string, most int) []element {
 	var all []element
 	padded := *value + strings.Repeat(",", most)
-	for i, one := range *awscdk.Fn_Split(jsii.String(","), &padded, number(most)) {
+	for i, one := range *awscdk.Fn_Split(jsii.String(","), &padded, jsii.Number(most)) {
 		all = append(all, element{one, isSet(stack, fmt.Sprint("Has", name, i+1), one)})
 	}
 	return all
@@ -133,11 +133,13 @@ func awsNames() string {
 	return `(.*[.,])?(` + strings.ReplaceAll(strings.Join(private.AWSDomains(), "|"), ".", `\.`) + `)(,.*)?$`
 }
 
+// ifPrivate returns what there is with private receivers, or without.
+func ifPrivate(what, without any) awscdk.ICfnRuleConditionExpression {
+	return awscdk.Fn_ConditionIf(jsii.String(hasPrivate), what, without)
+}
+
 // makePrivateOptional makes everything about private receivers depend on their parameters.
 func makePrivateOptional(p plan) {
-	only := func(what, without any) awscdk.ICfnRuleConditionExpression {
-		return awscdk.Fn_ConditionIf(jsii.String(hasPrivate), what, without)
-	}
 	has := awscdk.Stack_Of(p.Construct).Node().FindChild(jsii.String(hasPrivate)).(awscdk.CfnCondition) //nolint:forcetypeassert,errcheck // made by networkOf
 	for _, child := range *p.Construct.Node().Children() {
 		if !isOfPrivate(child) {
@@ -150,21 +152,9 @@ func makePrivateOptional(p plan) {
 		}
 	}
 	takesEmpty(p.Construct.Node().FindChild(jsii.String("PrivateGroup")).(awscdk.CfnResource)) //nolint:forcetypeassert,errcheck // made by newPrivate
-	p.Functions.Manage.AddEnvironment(jsii.String("SUREHOOK_PRIVATE_ALLOW"), only(p.release.private.allow, "").ToString(), nil)
-	for _, q := range queries(p) {
-		if len(q.from) < len(p.functions()) {
-			continue // none of all functions, of which the sender is the last
-		}
-		var groups []any
-		for _, from := range q.from {
-			groups = append(groups, from.LogGroupName())
-		}
-		groups[len(groups)-1] = only(groups[len(groups)-1], awscdk.Aws_NO_VALUE())
-		query := p.Construct.Node().FindChild(jsii.String("Query" + q.id)).(awscdk.CfnResource) //nolint:forcetypeassert,errcheck // made by newQueries
-		query.AddPropertyOverride(jsii.String("LogGroupNames"), groups)
-	}
+	p.Functions.Manage.AddEnvironment(jsii.String("SUREHOOK_PRIVATE_ALLOW"), ifPrivate(p.release.private.allow, "").ToString(), nil)
 	body := cfnOf[awscloudwatch.CfnDashboard](p.Monitor.Dashboard)
-	body.AddPropertyOverride(jsii.String("DashboardBody"), only(body.DashboardBody(), withoutPrivate(p)))
+	body.AddPropertyOverride(jsii.String("DashboardBody"), ifPrivate(body.DashboardBody(), withoutPrivate(p)))
 }
 
 // isOfPrivate reports whether the part is there for the sender, the only one of such a release.

@@ -3,6 +3,8 @@ package surehook
 import (
 	"strings"
 
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
@@ -13,7 +15,7 @@ import (
 // user replaces PASTE with its id.
 type query struct {
 	id, name string
-	from     []awslogs.ILogGroup
+	from     []any    // names of log groups
 	lines    []string // the stages of the pipe
 }
 
@@ -34,11 +36,15 @@ const (
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html
 func queries(p plan) []query {
 	f := p.Functions
-	deliver := []awslogs.ILogGroup{f.Deliver.LogGroup()}
-	ending := []awslogs.ILogGroup{f.Deliver.LogGroup(), f.Breaker.LogGroup()} // of the functions that end deliveries
-	everywhere := make([]awslogs.ILogGroup, 0, len(p.functions()))
+	deliver := logsOf(f.Deliver)
+	ending := logsOf(f.Deliver, f.Breaker) // that end deliveries
+	var everywhere []any
 	for _, one := range p.functions() {
-		everywhere = append(everywhere, one.resource.LogGroup())
+		var group any = one.resource.LogGroup().LogGroupName()
+		if p.release != nil && p.release.private != nil && one.name == privateName {
+			group = ifPrivate(group, awscdk.Aws_NO_VALUE()).ToString()
+		}
+		everywhere = append(everywhere, group)
 	}
 	return []query{
 		{"WhyNotDelivered", "why-not-delivered", everywhere, []string{
@@ -79,14 +85,14 @@ func queries(p plan) []query {
 			"sort dead desc",
 			"limit 100",
 		}},
-		{"FailedRequests", "failed-requests", []awslogs.ILogGroup{f.Ingest.LogGroup(), f.Manage.LogGroup(), f.Replay.LogGroup()}, []string{
+		{"FailedRequests", "failed-requests", logsOf(f.Ingest, f.Manage, f.Replay), []string{
 			"fields @timestamp, " + columns(names.LogMethod, names.LogRoute, names.LogStatus, names.LogTenant, names.LogKey, names.LogDuration, names.LogError),
 			"filter " + lineHandled + " and " + names.LogStatus + " >= 500",
 			"sort @timestamp desc",
 			"limit 200",
 		}},
 		// Also the requests that no function saw: without a valid key, or over a limit.
-		{"RefusedOrSlow", "refused-or-slow-requests", []awslogs.ILogGroup{p.API.AccessLog}, []string{
+		{"RefusedOrSlow", "refused-or-slow-requests", []any{p.API.AccessLog.LogGroupName()}, []string{
 			parseAccessLog(),
 			"fields @timestamp, " + columns(names.LogMethod, "path", names.LogStatus, names.LogError, names.LogDuration, names.LogKey, "ip", "request_id"),
 			"filter " + names.LogStatus + " >= 400 or " + names.LogDuration + " >= 1000",
@@ -100,6 +106,14 @@ func queries(p plan) []query {
 			"limit 200",
 		}},
 	}
+}
+
+// logsOf returns the names of the functions' log groups.
+func logsOf(functions ...awslambda.Function) (groups []any) {
+	for _, f := range functions {
+		groups = append(groups, f.LogGroup().LogGroupName())
+	}
+	return groups
 }
 
 // parseAccessLog names the fields of a line of the access log.
@@ -116,13 +130,9 @@ func columns(fields ...string) string { return strings.Join(fields, ", ") }
 // newQueries saves the queries in a folder named after the prefix.
 func newQueries(p plan) {
 	for _, q := range queries(p) {
-		groups := make([]any, len(q.from))
-		for i, f := range q.from {
-			groups[i] = f.LogGroupName()
-		}
 		awslogs.NewCfnQueryDefinition(p.Construct, jsii.String("Query"+q.id), &awslogs.CfnQueryDefinitionProps{
 			Name:          jsii.String(p.Prefix + "/" + q.name),
-			LogGroupNames: &groups,
+			LogGroupNames: &q.from,
 			QueryString:   jsii.String(strings.Join(q.lines, "\n| ")),
 		})
 	}

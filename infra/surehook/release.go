@@ -221,7 +221,7 @@ type parameter struct {
 
 // in adds the parameter to the stack and returns a reference to its value.
 func (p parameter) in(stack awscdk.Stack) *string {
-	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: &p.about, MaxLength: number(cmp.Or(p.longest, maxSetting))}
+	props := &awscdk.CfnParameterProps{Type: jsii.String("String"), Description: &p.about, MaxLength: jsii.Number(cmp.Or(p.longest, maxSetting))}
 	if !p.required || p.value != "" {
 		props.Default = &p.value
 	}

@@ -50,14 +50,6 @@ func NewSenders(scope constructs.Construct, props Props) ([]awscdk.Stack, error)
 	return stacks, nil
 }
 
-// functionARN returns the ARN of a function by its name; region is nil for the stack's own.
-func functionARN(scope constructs.Construct, name string, region *string) *string {
-	return awscdk.Stack_Of(scope).FormatArn(&awscdk.ArnComponents{
-		Service: jsii.String("lambda"), Region: region, Resource: jsii.String("function"), ResourceName: &name,
-		ArnFormat: awscdk.ArnFormat_COLON_RESOURCE_NAME,
-	})
-}
-
 // senders reports whether the environment has functions that send.
 func (e Environment) senders() bool { return len(e.Senders) > 0 || e.ownSenders() > 0 }
 

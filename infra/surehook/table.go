@@ -68,7 +68,7 @@ func (w WarmThroughput) render() *awsdynamodb.WarmThroughput {
 	if w == (WarmThroughput{}) {
 		return nil
 	}
-	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: number(w.ReadUnits), WriteUnitsPerSecond: number(w.WriteUnits)}
+	return &awsdynamodb.WarmThroughput{ReadUnitsPerSecond: jsii.Number(w.ReadUnits), WriteUnitsPerSecond: jsii.Number(w.WriteUnits)}
 }
 
 func attribute(name string) *awsdynamodb.Attribute {

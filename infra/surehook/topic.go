@@ -31,7 +31,7 @@ func newTopic(p plan) awssns.Topic {
 		Resources:  &[]*string{topic.TopicArn()},
 		Conditions: &map[string]any{
 			"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-			"ArnLike":      map[string]any{"aws:SourceArn": arnOf(p.Construct, "cloudwatch", "alarm", "*")},
+			"ArnLike":      map[string]any{"aws:SourceArn": arnOf(p.Construct, nil, "cloudwatch", "alarm", "*")},
 		},
 	}))
 	if email := p.Environment.AlarmEmail; email != "" {
