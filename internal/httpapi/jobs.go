@@ -88,17 +88,12 @@ func (h *replays) startJob(ctx context.Context, c *call, body jobBody, wrong hoo
 }
 
 func (h *replays) listJobs(ctx context.Context, c *call) (reply, error) {
-	list := page.Scope("replays", string(c.tenant))
 	return viewList(listQuery(c), func(req page.Request) (page.List[replay.Job], error) {
-		before, err := page.OpenCursor(list, req.Cursor)
-		if err != nil {
-			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
-		}
-		jobs, err := h.Replayer.Store.Jobs(ctx, c.tenant, hook.JobID(before), req.Limit+1)
-		if err != nil {
-			return page.List[replay.Job]{}, fmt.Errorf("list replays: %w", err)
-		}
-		return page.First(jobs, list, req.Limit, func(j replay.Job) string { return string(j.ID) }), nil
+		return page.After(page.Scope("replays", string(c.tenant)), req, func(before string) ([]replay.Job, string, error) {
+			jobs, err := h.Replayer.Store.Jobs(ctx, c.tenant, hook.JobID(before), req.Limit+1)
+			first, next := page.First(jobs, req.Limit, func(j replay.Job) string { return string(j.ID) })
+			return first, next, err
+		})
 	}, viewJob)
 }
 

@@ -99,34 +99,31 @@ const readSize = 100
 // fewer records than asked for, or none. CodeInvalid for the cursor of another list.
 func (l *Log) List(ctx context.Context, tenant hook.TenantID, f Filter, p page.Request) (page.List[hook.AuditRecord], error) {
 	list := page.Scope("audit", string(tenant), f.Action, f.Target, string(f.Key), f.Since.UTC().String(), f.Until.UTC().String())
-	position, err := page.OpenCursor(list, p.Cursor)
-	if err != nil {
-		return page.List[hook.AuditRecord]{}, fmt.Errorf("list changes: %w", err)
-	}
-	var found []hook.AuditRecord
-	for range MaxRead / readSize {
-		size := p.Limit - len(found) // enough without a filter, because every record matches
-		if f.Action != "" || f.Target != "" || f.Key != "" {
-			size = readSize
-		}
-		records, next, err := l.Store.AuditRecords(ctx, tenant, f.AuditSpan, position, size)
-		if err != nil {
-			return page.List[hook.AuditRecord]{}, fmt.Errorf("list changes of tenant %s: %w", tenant, err)
-		}
-		for i, r := range records {
-			if !f.matches(r) {
-				continue
+	return page.After(list, p, func(position string) (found []hook.AuditRecord, _ string, err error) {
+		for range MaxRead / readSize {
+			size := p.Limit - len(found) // enough without a filter, because every record matches
+			if f.Action != "" || f.Target != "" || f.Key != "" {
+				size = readSize
 			}
-			found = append(found, r)
-			if len(found) == p.Limit && (i < len(records)-1 || next != "") {
-				return page.List[hook.AuditRecord]{Data: found, Next: page.NewCursor(list, Position(r))}, nil
+			records, next, err := l.Store.AuditRecords(ctx, tenant, f.AuditSpan, position, size)
+			if err != nil {
+				return nil, "", fmt.Errorf("list changes of tenant %s: %w", tenant, err)
+			}
+			for i, r := range records {
+				if !f.matches(r) {
+					continue
+				}
+				found = append(found, r)
+				if len(found) == p.Limit && (i < len(records)-1 || next != "") {
+					return found, Position(r), nil
+				}
+			}
+			if position = next; position == "" { // also if the last record of the list filled the page
+				break
 			}
 		}
-		if position = next; position == "" { // also if the last record of the list filled the page
-			break
-		}
-	}
-	return page.List[hook.AuditRecord]{Data: found, Next: page.NewCursor(list, position)}, nil
+		return found, position, nil
+	})
 }
 
 // positionTime is RFC 3339 in UTC with milliseconds, so the texts sort by time.

@@ -39,7 +39,7 @@ func (a *Admin) ListOf(ctx context.Context, tenant hook.TenantID, ids []hook.End
 	if err != nil {
 		return page.List[hook.Endpoint]{}, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
 	}
-	return page.Of(found, page.Scope("endpoints", string(tenant), "of"), p, func(e hook.Endpoint) string { return string(e.ID) })
+	return page.Of(found, page.Scope("endpoints", string(tenant), "of"), p, idOf)
 }
 
 // ListSlow returns a page of the tenant's endpoints, in the order of their ids: with slow, the
@@ -69,36 +69,31 @@ func (a *Admin) ListSignedBy(ctx context.Context, tenant hook.TenantID, by sign.
 // list reads size endpoints at a time until the page has those that keep returns, or after maxLooks.
 func (a *Admin) list(
 	ctx context.Context, tenant hook.TenantID, scope string, p page.Request, size int, keep func(looked []hook.Endpoint) ([]hook.Endpoint, error),
-) (l page.List[hook.Endpoint], err error) {
-	after, err := page.OpenCursor(scope, p.Cursor)
-	if err != nil {
-		return l, err
-	}
-	for range maxLooks {
-		ids, err := a.Store.EndpointIDs(ctx, tenant, hook.EndpointID(after), size+1)
-		if err != nil {
-			return l, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+) (page.List[hook.Endpoint], error) {
+	return page.After(scope, p, func(after string) (data []hook.Endpoint, next string, err error) {
+		for range maxLooks {
+			ids, err := a.Store.EndpointIDs(ctx, tenant, hook.EndpointID(after), size+1)
+			if err != nil {
+				return nil, "", fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+			}
+			looked, err := a.Store.EndpointsOf(ctx, tenant, ids[:min(size, len(ids))])
+			if err == nil {
+				looked, err = keep(looked)
+			}
+			if err != nil {
+				return nil, "", fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
+			}
+			data = append(data, looked...)
+			if len(data) > p.Limit || len(ids) <= size {
+				data, next = page.First(data, p.Limit, idOf)
+				return data, next, nil
+			}
+			if after = string(ids[size-1]); len(data) == p.Limit {
+				break
+			}
 		}
-		looked, err := a.Store.EndpointsOf(ctx, tenant, ids[:min(size, len(ids))])
-		if err == nil {
-			looked, err = keep(looked)
-		}
-		if err != nil {
-			return l, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
-		}
-		l.Data = append(l.Data, looked...)
-		if len(l.Data) > p.Limit {
-			l.Data = l.Data[:p.Limit]
-			l.Next = page.NewCursor(scope, string(l.Data[p.Limit-1].ID))
-			return l, nil
-		}
-		if len(ids) <= size {
-			return l, nil
-		}
-		if after = string(ids[size-1]); len(l.Data) == p.Limit {
-			break
-		}
-	}
-	l.Next = page.NewCursor(scope, after)
-	return l, nil
+		return data, after, nil
+	})
 }
+
+func idOf(e hook.Endpoint) string { return string(e.ID) }

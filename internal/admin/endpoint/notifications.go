@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"fmt"
 
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/hook"
@@ -15,14 +14,7 @@ func (a *Admin) Notifications(ctx context.Context, tenant hook.TenantID, ref str
 	if err != nil {
 		return page.List[hook.Notification]{}, err
 	}
-	list := page.Scope("decisions", string(tenant), string(e.ID))
-	after, err := page.OpenCursor(list, p.Cursor)
-	if err != nil {
-		return page.List[hook.Notification]{}, err
-	}
-	data, next, err := a.History.Notifications(ctx, e.ID, after, p.Limit)
-	if err != nil {
-		return page.List[hook.Notification]{}, fmt.Errorf("list notifications of endpoint %s: %w", e.ID, err)
-	}
-	return page.List[hook.Notification]{Data: data, Next: page.NewCursor(list, next)}, nil
+	return page.After(page.Scope("decisions", string(tenant), string(e.ID)), p, func(after string) ([]hook.Notification, string, error) {
+		return a.History.Notifications(ctx, e.ID, after, p.Limit)
+	})
 }

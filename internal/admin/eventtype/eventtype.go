@@ -157,32 +157,26 @@ func (a *Admin) List(ctx context.Context, f Filter, p page.Request) (page.List[h
 	if f.Group != nil {
 		group = "of " + *f.Group
 	}
-	scope := page.Scope("event-types", group, fmt.Sprint(f.Archived))
-	after, err := page.OpenCursor(scope, p.Cursor)
-	if err != nil {
-		return page.List[hook.EventType]{}, err
-	}
-	if after != "" && !hook.ValidEventType(after) { // forged
-		return page.List[hook.EventType]{}, page.InvalidCursor()
-	}
-	var list page.List[hook.EventType]
-	for more := true; more; {
-		var types []hook.EventType
-		if types, more, err = a.Store.EventTypesAfter(ctx, after, page.MaxLimit); err != nil {
-			return page.List[hook.EventType]{}, fmt.Errorf("list event types: %w", err)
+	return page.After(page.Scope("event-types", group, fmt.Sprint(f.Archived)), p, func(after string) (found []hook.EventType, next string, err error) {
+		if after != "" && !hook.ValidEventType(after) { // forged
+			return nil, "", page.InvalidCursor()
 		}
-		for _, t := range types {
-			if !f.matches(t) {
+		for more := true; more; {
+			var types []hook.EventType
+			if types, more, err = a.Store.EventTypesAfter(ctx, after, page.MaxLimit); err != nil {
+				return nil, "", fmt.Errorf("list event types: %w", err)
+			}
+			for _, t := range types {
+				if f.matches(t) {
+					if len(found) == p.Limit {
+						return found, after, nil
+					}
+					found = append(found, t)
+				}
 				after = t.Name
-				continue
 			}
-			if len(list.Data) == p.Limit {
-				list.Next = page.NewCursor(scope, after)
-				return list, nil
-			}
-			list.Data, after = append(list.Data, t), t.Name
+			more = more && len(types) > 0
 		}
-		more = more && len(types) > 0
-	}
-	return list, nil
+		return found, "", nil
+	})
 }

@@ -3,8 +3,8 @@
 // # Cursors
 //
 // A cursor holds a position in one list, and 8 bytes of a hash over the list's scope and the
-// position. A scope names the kind of list, its tenant if it has one, and the filter. OpenCursor
-// refuses truncated cursors, changed cursors and cursors of other lists.
+// position. A scope names the kind of list, its tenant if it has one, and the filter. After refuses
+// truncated cursors, changed cursors and cursors of other lists.
 //
 // The hash has no key, because a forged cursor gives access to nothing. The path of the request alone
 // selects the list, after the caller has been authorized, and the cursor only selects where to start
@@ -49,21 +49,35 @@ type List[T any] struct {
 // Of returns the page of all that r selects, in the order of the keys. Keys must be unique.
 // CodeInvalid for the cursor of another list.
 func Of[T any](all []T, scope string, r Request, key func(T) string) (List[T], error) {
-	after, err := OpenCursor(scope, r.Cursor)
+	return After(scope, r, func(after string) ([]T, string, error) {
+		all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return after != "" && key(t) <= after })
+		slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
+		first, next := First(all, r.Limit, key)
+		return first, next, nil
+	})
+}
+
+// After returns the page of the list that begins after the cursor of r. read returns the items after a
+// position, and the position for the next page; "" is the begin, and the end. CodeInvalid for the cursor
+// of another list.
+func After[T any](scope string, r Request, read func(after string) (data []T, next string, err error)) (List[T], error) {
+	after, err := openCursor(scope, r.Cursor)
 	if err != nil {
 		return List[T]{}, err
 	}
-	all = slices.DeleteFunc(slices.Clone(all), func(t T) bool { return after != "" && key(t) <= after })
-	slices.SortFunc(all, func(a, b T) int { return strings.Compare(key(a), key(b)) })
-	return First(all, scope, r.Limit, key), nil
+	data, next, err := read(after)
+	if err != nil {
+		return List[T]{}, err
+	}
+	return List[T]{Data: data, Next: NewCursor(scope, next)}, nil
 }
 
-// First returns the page of the first items, at most limit. key returns the position of an item.
-func First[T any](items []T, scope string, limit int, key func(T) string) List[T] {
+// First returns the first items, at most limit, for After. key returns the position of an item.
+func First[T any](items []T, limit int, key func(T) string) (first []T, next string) {
 	if len(items) <= limit {
-		return List[T]{Data: items}
+		return items, ""
 	}
-	return List[T]{Data: items[:limit], Next: NewCursor(scope, key(items[limit-1]))}
+	return items[:limit], key(items[limit-1])
 }
 
 // Encode reads a page and encodes its items. The page has at least one item, unless read returns
@@ -97,7 +111,7 @@ func Encode[T any](r Request, read func(Request) (List[T], error), encode func(T
 	}
 }
 
-// Scope joins the parts of a list's name, for NewCursor and OpenCursor.
+// Scope joins the parts of a list's name, for After and NewCursor.
 func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // cursorTag is the number of hash bytes in a cursor.
@@ -116,9 +130,9 @@ func NewCursor(scope, position string) string {
 	return base64.RawURLEncoding.EncodeToString(append(tag(scope, position), position...))
 }
 
-// OpenCursor returns the position in a cursor of NewCursor for the same scope, or "" for an empty
+// openCursor returns the position in a cursor of NewCursor for the same scope, or "" for an empty
 // cursor. CodeInvalid for any other text, also for another base64 form of the same bytes.
-func OpenCursor(scope, cursor string) (position string, err error) {
+func openCursor(scope, cursor string) (position string, err error) {
 	if cursor == "" {
 		return "", nil
 	}

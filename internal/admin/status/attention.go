@@ -20,33 +20,27 @@ const maxLooked = page.MaxLimit
 // requests, one for each endpoint that it looks at, and for those of the cause at most one more and
 // three for each shard (see backlog.LookAt).
 func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[EndpointHarm], error) {
-	scope := attentionScope(tenant)
-	position, err := page.OpenCursor(scope, p.Cursor)
-	if err != nil {
-		return page.List[EndpointHarm]{}, err
-	}
-	of, after, _ := strings.Cut(position, "#")
-	ids, err := r.Lists.EndpointIDs(ctx, tenant, hook.EndpointID(after), maxLooked+1)
-	if err != nil {
-		return page.List[EndpointHarm]{}, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
-	}
-	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids[:min(len(ids), maxLooked)])
-	if err != nil {
-		return page.List[EndpointHarm]{}, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
-	}
-	found, err := r.harmed(ctx, tenant, endpoints, of)
-	if err != nil {
-		return page.List[EndpointHarm]{}, err
-	}
-	l := page.List[EndpointHarm]{Data: found}
-	switch {
-	case len(found) > p.Limit:
-		l.Data = found[:p.Limit]
-		l.Next = page.NewCursor(scope, of+"#"+string(found[p.Limit-1].ID))
-	case len(ids) > maxLooked:
-		l.Next = page.NewCursor(scope, of+"#"+string(ids[maxLooked-1]))
-	}
-	return l, nil
+	return page.After(attentionScope(tenant), p, func(position string) (found []EndpointHarm, next string, err error) {
+		of, after, _ := strings.Cut(position, "#")
+		ids, err := r.Lists.EndpointIDs(ctx, tenant, hook.EndpointID(after), maxLooked+1)
+		if err != nil {
+			return nil, "", fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
+		}
+		endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids[:min(len(ids), maxLooked)])
+		if err != nil {
+			return nil, "", fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
+		}
+		if found, err = r.harmed(ctx, tenant, endpoints, of); err != nil {
+			return nil, "", err
+		}
+		if len(ids) > maxLooked {
+			next = of + "#" + string(ids[maxLooked-1])
+		}
+		if len(found) > p.Limit {
+			found, next = page.First(found, p.Limit, func(e EndpointHarm) string { return of + "#" + string(e.ID) })
+		}
+		return found, next, nil
+	})
 }
 
 func attentionScope(tenant hook.TenantID) string { return page.Scope("attention", string(tenant)) }

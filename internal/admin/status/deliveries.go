@@ -108,25 +108,22 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 	if err != nil {
 		return page.List[hook.Delivery]{}, err
 	}
-	scope := f.scope(tenant, endpoint)
-	after, err := openPosition(scope, p.Cursor)
-	if err != nil {
-		return page.List[hook.Delivery]{}, err
-	}
-	parts := f.parts(targets)
-	if len(parts) > maxParts {
-		return page.List[hook.Delivery]{}, hook.Invalid(hook.FieldError{
-			Field: "endpoint", Message: fmt.Sprintf("is needed: the list would look at %d lists of shards, and at most %d are merged", len(parts), maxParts),
-		})
-	}
-	narrow := f.Type != "" || f.Status != "" || f.Failed || f.Ordered || f.State == hook.StateDelivered
-	m := merged(r.rowsOf(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
-	l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
-	data, next, err := assembled(m, p.Limit, f.position, func(n int) (taken[hook.Delivery], error) { return l.take(ctx, n) })
-	if err != nil {
-		return page.List[hook.Delivery]{}, fmt.Errorf("list deliveries of tenant %s: %w", tenant, err)
-	}
-	return page.List[hook.Delivery]{Data: data, Next: newCursor(scope, next)}, nil
+	return afterPosition(f.scope(tenant, endpoint), p, func(after *Position) ([]hook.Delivery, *Position, error) {
+		parts := f.parts(targets)
+		if len(parts) > maxParts {
+			return nil, nil, hook.Invalid(hook.FieldError{
+				Field: "endpoint", Message: fmt.Sprintf("is needed: the list would look at %d lists of shards, and at most %d are merged", len(parts), maxParts),
+			})
+		}
+		narrow := f.Type != "" || f.Status != "" || f.Failed || f.Ordered || f.State == hook.StateDelivered
+		m := merged(r.rowsOf(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
+		l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
+		data, next, err := assembled(m, p.Limit, f.position, func(n int) (taken[hook.Delivery], error) { return l.take(ctx, n) })
+		if err != nil {
+			return nil, nil, fmt.Errorf("list deliveries of tenant %s: %w", tenant, err)
+		}
+		return data, next, nil
+	})
 }
 
 // parts returns the parts of the list. Delivered deliveries of the first generation
@@ -215,18 +212,18 @@ func (r *Reader) keyedDeliveries(ctx context.Context, tenant hook.TenantID, f De
 	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return page.List[hook.Delivery]{}, err
 	}
-	scope := f.scope(tenant, endpoint)
-	after, err := openPosition(scope, p.Cursor)
-	if err != nil {
-		return page.List[hook.Delivery]{}, err
-	}
-	all = slices.DeleteFunc(all, func(d hook.Delivery) bool {
-		position := f.position(d)
-		return d.Unreadable() || !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && position.Compare(*after) <= 0 ||
-			position.Time().Before(f.Since) || !f.Until.IsZero() && !position.Time().Before(f.Until)
+	return afterPosition(f.scope(tenant, endpoint), p, func(after *Position) ([]hook.Delivery, *Position, error) {
+		all = slices.DeleteFunc(all, func(d hook.Delivery) bool {
+			position := f.position(d)
+			return d.Unreadable() || !f.selects(d) || endpoint != "" && d.ID.Endpoint != endpoint || r.expired(d.ExpiresAt) || after != nil && position.Compare(*after) <= 0 ||
+				position.Time().Before(f.Since) || !f.Until.IsZero() && !position.Time().Before(f.Until)
+		})
+		slices.SortFunc(all, func(a, b hook.Delivery) int { return f.position(a).Compare(f.position(b)) })
+		if len(all) <= p.Limit {
+			return all, nil, nil
+		}
+		return all[:p.Limit], new(f.position(all[p.Limit-1])), nil
 	})
-	slices.SortFunc(all, func(a, b hook.Delivery) int { return f.position(a).Compare(f.position(b)) })
-	return page.First(all, scope, p.Limit, func(d hook.Delivery) string { return f.position(d).text() }), nil
 }
 
 // position returns the position of the delivery in the list.

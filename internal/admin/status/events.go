@@ -50,21 +50,24 @@ func (f EventFilter) scope(tenant hook.TenantID) string {
 // Errors: CodeInvalid for endpoints with more than maxParts shards together, and for a
 // cursor of another list.
 func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter, p page.Request) (page.List[ListedEvent], error) {
-	scope := f.scope(tenant)
-	after, err := openPosition(scope, p.Cursor)
-	if err != nil {
-		return page.List[ListedEvent]{}, err
-	}
-	if f.IdempotencyKey != "" {
-		return r.keyedEvent(ctx, tenant, f, after)
-	}
+	return afterPosition(f.scope(tenant), p, func(after *Position) ([]ListedEvent, *Position, error) {
+		if f.IdempotencyKey != "" {
+			events, err := r.keyedEvent(ctx, tenant, f, after)
+			return events, nil, err
+		}
+		return r.events(ctx, tenant, f, after, p.Limit)
+	})
+}
+
+// events returns at most limit events after the position, and the position for the next page.
+func (r *Reader) events(ctx context.Context, tenant hook.TenantID, f EventFilter, after *Position, limit int) ([]ListedEvent, *Position, error) {
 	targets, _, err := r.listed(ctx, tenant, "")
 	if err != nil {
-		return page.List[ListedEvent]{}, err
+		return nil, nil, err
 	}
 	parts := DeliveryFilter{}.parts(targets)
 	if len(parts) > maxParts {
-		return page.List[ListedEvent]{}, &hook.Error{Code: hook.CodeInvalid, Message: fmt.Sprintf(
+		return nil, nil, &hook.Error{Code: hook.CodeInvalid, Message: fmt.Sprintf(
 			"the endpoints of the tenant have %d shards, and a list of events merges at most %d; list the deliveries of one endpoint instead", len(parts), maxParts)}
 	}
 	all := r.rowsOf(parts)
@@ -73,16 +76,16 @@ func (r *Reader) Events(ctx context.Context, tenant hook.TenantID, f EventFilter
 			return r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
 		})
 	}
-	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, eventLooks(p.Limit, len(all), f.Type != ""))
+	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, eventLooks(limit, len(all), f.Type != ""))
 	l := &eventPage{Reader: r, tenant: tenant, filter: f, merge: m, states: newStates(targets)}
-	data, next, err := assembled(m, p.Limit, func(e ListedEvent) Position { return eventPosition(e.Event) }, func(n int) (taken[ListedEvent], error) { return l.take(ctx, n) })
+	data, next, err := assembled(m, limit, func(e ListedEvent) Position { return eventPosition(e.Event) }, func(n int) (taken[ListedEvent], error) { return l.take(ctx, n) })
 	if err != nil {
-		return page.List[ListedEvent]{}, fmt.Errorf("list events of tenant %s: %w", tenant, err)
+		return nil, nil, fmt.Errorf("list events of tenant %s: %w", tenant, err)
 	}
 	for i, e := range data {
 		data[i].States = l.states.of(e.Event)
 	}
-	return page.List[ListedEvent]{Data: data, Next: newCursor(scope, next)}, nil
+	return data, next, nil
 }
 
 // eventLooks returns the numbers of rows to request. An event may have a row in each part, so a
@@ -97,25 +100,25 @@ func eventLooks(limit, n int, narrow bool) looks {
 }
 
 // keyedEvent returns the event with the idempotency key.
-func (r *Reader) keyedEvent(ctx context.Context, tenant hook.TenantID, f EventFilter, after *Position) (page.List[ListedEvent], error) {
+func (r *Reader) keyedEvent(ctx context.Context, tenant hook.TenantID, f EventFilter, after *Position) ([]ListedEvent, error) {
 	e, err := r.Event(ctx, tenant, hook.KeyedEventID(tenant, f.IdempotencyKey))
 	unknown := err != nil && hook.CodeOf(err) == hook.CodeNotFound
 	if err != nil && !unknown {
-		return page.List[ListedEvent]{}, err
+		return nil, err
 	}
 	if unknown || after != nil || !f.selects(e) || r.expired(e.ExpiresAt) {
-		return page.List[ListedEvent]{}, nil
+		return nil, nil
 	}
 	deliveries, err := r.History.Deliveries(ctx, e)
 	if err != nil {
-		return page.List[ListedEvent]{}, fmt.Errorf("read deliveries of event %s: %w", e.ID, err)
+		return nil, fmt.Errorf("read deliveries of event %s: %w", e.ID, err)
 	}
 	states := newStates(e.Targets)
 	for _, d := range deliveries {
 		states.add(d)
 	}
 	e.Payload = nil
-	return page.List[ListedEvent]{Data: []ListedEvent{{Event: e, States: states.of(e)}}}, nil
+	return []ListedEvent{{Event: e, States: states.of(e)}}, nil
 }
 
 // eventPage reads a page of events.

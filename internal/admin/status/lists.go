@@ -138,24 +138,14 @@ func looksFor(limit, n int, narrow bool) looks {
 // expired reports whether a record that expires at the given time has expired; zero: it never does.
 func (r *Reader) expired(at time.Time) bool { return !at.IsZero() && !r.now().Before(at) }
 
-// openPosition returns the position in the cursor; nil for the empty cursor. A cursor
-// of another list is CodeInvalid.
-func openPosition(scope, cursor string) (*Position, error) {
-	text, err := page.OpenCursor(scope, cursor)
-	if err != nil || text == "" {
-		return nil, err
-	}
-	at, ok := parsePosition(text)
-	if !ok {
-		return nil, page.InvalidCursor()
-	}
-	return &at, nil
-}
-
-// newCursor is the inverse of openPosition.
-func newCursor(scope string, at *Position) string {
-	if at == nil {
-		return ""
-	}
-	return page.NewCursor(scope, at.text())
+// afterPosition is page.After for a list of rows; nil is the begin, and the end.
+func afterPosition[T any](scope string, p page.Request, read func(after *Position) (data []T, next *Position, err error)) (page.List[T], error) {
+	return page.After(scope, p, func(text string) ([]T, string, error) {
+		after, ok := parsePosition(text)
+		if !ok {
+			return nil, "", page.InvalidCursor()
+		}
+		data, next, err := read(after)
+		return data, next.text(), err
+	})
 }

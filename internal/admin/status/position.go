@@ -31,29 +31,35 @@ func (p Position) Compare(q Position) int {
 // Time returns the time of the row.
 func (p Position) Time() time.Time { return time.UnixMilli(p.At).UTC() }
 
-// text returns the form for cursors.
-func (p Position) text() string {
+// text returns the form for cursors; empty for nil.
+func (p *Position) text() string {
+	if p == nil {
+		return ""
+	}
 	return fmt.Sprintf("%d#%s#%d#%s", p.At, p.Event, p.Generation, p.Endpoint)
 }
 
 // parsePosition is the inverse of text. A position becomes part of keys, so parsePosition accepts
 // only the text of a row that can exist.
-func parsePosition(s string) (p Position, ok bool) {
+func parsePosition(s string) (p *Position, ok bool) {
+	if s == "" {
+		return nil, true
+	}
 	parts := strings.Split(s, "#")
 	if len(parts) != 4 {
-		return p, false
+		return nil, false
 	}
 	at, badTime := strconv.ParseInt(parts[0], 10, 64)
 	event, badEvent := hook.ParseEventID(parts[1])
 	generation, badNumber := strconv.Atoi(parts[2])
-	p = Position{At: at, DeliveryID: hook.DeliveryID{Event: event, Generation: generation}}
+	p = &Position{At: at, DeliveryID: hook.DeliveryID{Event: event, Generation: generation}}
 	if badTime != nil || badEvent != nil || badNumber != nil || at < 0 || at > maxAt || generation < 0 || generation > hook.MaxGeneration {
-		return Position{}, false
+		return nil, false
 	}
 	if parts[3] != "" {
 		endpoint, err := hook.ParseEndpointID(parts[3])
 		if err != nil {
-			return Position{}, false
+			return nil, false
 		}
 		p.Endpoint = endpoint
 	}

@@ -9,7 +9,6 @@ package tenant
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -53,21 +52,13 @@ func (a *Admin) List(ctx context.Context, prefix string, p page.Request) (page.L
 	if !beginsID(prefix) {
 		return page.List[Tenant]{}, hook.Invalid(hook.FieldError{Field: "prefix", Message: "must be the beginning of a tenant id"})
 	}
-	scope := page.Scope("tenants", prefix)
-	after, err := page.OpenCursor(scope, p.Cursor)
-	if err != nil {
-		return page.List[Tenant]{}, err
-	}
-	if after != "" {
-		if _, err := hook.ParseTenantID(after); err != nil || !strings.HasPrefix(after, prefix) {
-			return page.List[Tenant]{}, page.InvalidCursor()
+	return page.After(page.Scope("tenants", prefix), p, func(after string) ([]Tenant, string, error) {
+		if _, err := hook.ParseTenantID(after); after != "" && (err != nil || !strings.HasPrefix(after, prefix)) {
+			return nil, "", page.InvalidCursor()
 		}
-	}
-	data, next, err := a.Store.Tenants(ctx, prefix, hook.TenantID(after), p.Limit)
-	if err != nil {
-		return page.List[Tenant]{}, fmt.Errorf("list tenants: %w", err)
-	}
-	return page.List[Tenant]{Data: data, Next: page.NewCursor(scope, string(next))}, nil
+		data, next, err := a.Store.Tenants(ctx, prefix, hook.TenantID(after), p.Limit)
+		return data, string(next), err
+	})
 }
 
 // beginsID reports whether a tenant id can begin with the prefix. Every id is a prefix, and so are
