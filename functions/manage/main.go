@@ -64,9 +64,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	}
 	endpoints := &endpoint.Admin{
 		Store:        store,
-		Circuits:     store,
 		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits),
-		History:      store,
 		Vault:        vault,
 		Policy:       wire.Policy(cfg),
 		Origins:      endpoint.Origins{Regions: cfg.Senders, Addresses: cfg.Addresses, Private: receivers},
@@ -74,7 +72,6 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Envelope:     envelope,
 		Profiles:     own,
 		NewProfiles:  cfg.Signatures,
-		Types:        store,
 		PerHost:      cfg.EndpointsPerHost,
 		Now:          time.Now,
 	}
@@ -84,11 +81,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 	}
 	reader := &status.Reader{
 		Endpoints: endpoints,
-		Circuits:  store,
-		History:   store,
-		Lists:     store,
-		Stats:     store,
-		Index:     store,
+		Store:     store,
 		Queues:    sqs.NewDepths(sdk, cfg.Queues),
 		Now:       time.Now,
 	}
@@ -104,7 +97,7 @@ func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, err
 		Previewer: &preview.Previewer{
 			Endpoints: endpoints, Events: reader, Types: types, Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
 		},
-		Searcher: &search.Searcher{Events: store, Endpoints: store, Tenants: store, Jobs: store, Now: time.Now},
+		Searcher: &search.Searcher{Store: store, Now: time.Now},
 		Tester:   acceptor,
 		Guard:    tenant.Guard{Store: store, Now: time.Now},
 		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},

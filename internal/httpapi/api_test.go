@@ -90,13 +90,11 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 	}
 	acceptor.Types = ingest.NewTypes(b.store, hook.ValidationOff, 0)
 	b.admin = &endpoint.Admin{
-		Types: b.store,
-		Store: b.store, Circuits: b.store, CircuitQueue: b.asked, History: b.store,
+		Store: b.store, CircuitQueue: b.asked,
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Origins: origins(), Now: now, Wait: func(context.Context, time.Duration) error { return nil },
 	}
 	b.status = &status.Reader{
-		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store,
-		Stats: b.store, Index: b.store, Queues: queues{Live: status.Depth{Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
+		Endpoints: b.admin, Store: b.store, Queues: queues{Live: status.Depth{Visible: 3, InFlight: 2, Delayed: 1}}, Now: now,
 	}
 	b.keys = &apikey.Issuer{Store: b.store, Now: now}
 	b.links = &apikey.Links{Store: b.store, Now: now}
@@ -114,7 +112,7 @@ func bounded(tb testing.TB, pageBytes int) *bundle {
 		Log: log, Now: now, NewID: hook.NewJobID,
 	}}, log)
 	previewer := &preview.Previewer{Endpoints: b.admin, Events: b.status, Types: b.types, Shaper: new(shape.Shaper), Signer: &send.Sender{UserAgent: "Surehook/1", Now: now}}
-	searcher := &search.Searcher{Events: b.store, Endpoints: b.store, Tenants: b.store, Jobs: b.store, Now: now}
+	searcher := &search.Searcher{Store: b.store, Now: now}
 	b.manage = httpapi.Manage(httpapi.Admin{Environment: "surehook-test", Previewer: previewer, Searcher: searcher, PageBytes: pageBytes, Endpoints: b.admin, Status: b.status, Keys: b.keys, Links: b.links, Tenants: &tenant.Admin{Store: b.store, Retention: 90 * 24 * time.Hour}, Types: b.types, Rejects: &reject.Admin{Queue: b.sources, Now: now}, Tester: acceptor, Guard: guard, Audit: changes}, log)
 	return b
 }

@@ -214,14 +214,11 @@ func (p *process) wireManagement(policy egress.Policy) {
 	p.eraser = &erasure.Eraser{Store: p.store, Queue: p.jobs, Log: p.log, Now: p.clock.Now}
 	endpoints := &endpoint.Admin{
 		Store:        p.store,
-		Circuits:     p.store,
 		CircuitQueue: p.circuits,
-		History:      p.store,
 		Vault:        memory.Vault{},
 		Policy:       policy,
 		Origins:      origins(),
 		Envelope:     hook.EnvelopeStandard,
-		Types:        p.store,
 		Now:          p.clock.Now,
 	}
 	p.admin = httpapi.Admin{
@@ -230,11 +227,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Endpoints: endpoints,
 		Status: &status.Reader{
 			Endpoints: endpoints,
-			Circuits:  p.store,
-			History:   p.store,
-			Lists:     p.store,
-			Stats:     p.store,
-			Index:     p.store,
+			Store:     p.store,
 			Queues:    memory.Queues{Events: p.sources, Tasks: p.queue, DeadLetters: p.deadLetters, Circuits: p.circuits, Jobs: p.jobs},
 			Now:       p.clock.Now,
 		},
@@ -243,7 +236,7 @@ func (p *process) wireManagement(policy egress.Policy) {
 		Tenants:  &tenant.Admin{Store: p.store, Retention: retention},
 		Types:    &eventtype.Admin{Store: p.store, Now: p.clock.Now},
 		Rejects:  &reject.Admin{Queue: p.sources, Now: p.clock.Now},
-		Searcher: &search.Searcher{Events: p.store, Endpoints: p.store, Tenants: p.store, Jobs: p.store, Now: p.clock.Now},
+		Searcher: &search.Searcher{Store: p.store, Now: p.clock.Now},
 		Tester:   p.acceptor,
 	}
 	p.admin.Previewer = &preview.Previewer{

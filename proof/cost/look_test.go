@@ -50,8 +50,8 @@ func TestLook_units(t *testing.T) {
 		if err := w.store.SaveCircuit(t.Context(), record.ExpectParked(w.clock())); err != nil { // the overview finds the endpoint
 			t.Fatal(err)
 		}
-		admin := &endpoint.Admin{Store: w.store, Circuits: w.store, History: w.store, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.clock}
-		reader := &status.Reader{Endpoints: admin, Circuits: w.store, History: w.store, Lists: w.store, Stats: w.store, Index: w.store, Queues: noQueues{}, Now: w.clock}
+		admin := &endpoint.Admin{Store: w.store, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.clock}
+		reader := &status.Reader{Endpoints: admin, Store: w.store, Queues: noQueues{}, Now: w.clock}
 		looks := []struct {
 			name string
 			look func() (waiting int, of backlog.Counted, err error)

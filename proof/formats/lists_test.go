@@ -44,11 +44,11 @@ func listPaths() map[string]string {
 // api returns the API over the store. Only replays need a queue.
 func api(s *memory.Store, queue *memory.TaskQueues) http.Handler {
 	log := slog.New(slog.DiscardHandler)
-	endpoints := &endpoint.Admin{Store: s, Circuits: s, History: s, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now}
+	endpoints := &endpoint.Admin{Store: s, Vault: memory.Vault{}, Policy: egress.Policy{}, Now: now}
 	record, guard := &audit.Log{Store: s, Log: log, Now: now}, adminTenant.Guard{Store: s, Now: now}
 	admin := httpapi.Admin{
 		Endpoints: endpoints, Keys: &apikey.Issuer{Store: s, Now: now}, Links: &apikey.Links{Store: s, Now: now},
-		Status:  &status.Reader{Endpoints: endpoints, Circuits: s, History: s, Lists: s, Stats: s, Index: s, Now: now},
+		Status:  &status.Reader{Endpoints: endpoints, Store: s, Now: now},
 		Tenants: &adminTenant.Admin{Store: s, Retention: 90 * 24 * time.Hour}, Types: &eventtype.Admin{Store: s, Now: now}, Guard: guard, Audit: record,
 	}
 	jobs := httpapi.Jobs{Replayer: &replay.Replayer{Store: s, Queue: queue, Now: now, Log: log}, Guard: guard, Audit: record}

@@ -295,7 +295,7 @@ func (l *lab) change(e hook.Endpoint, f endpoint.Fields) {
 	l.t.Helper()
 
 	admin := endpoint.Admin{
-		Store: l.store, Circuits: l.store, CircuitQueue: l.circuits, History: l.store, Vault: memory.Vault{},
+		Store: l.store, CircuitQueue: l.circuits, Vault: memory.Vault{},
 		Policy: egress.Policy{}, Now: time.Now,
 	}
 	if _, err := admin.Change(l.t.Context(), e.Tenant, string(e.ID), 0, f); err != nil {

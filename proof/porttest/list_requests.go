@@ -18,13 +18,13 @@ import (
 // CountedLists counts the requests of lists: a call is one request, or one per 100
 // records.
 type CountedLists struct {
-	status.Lists
+	status.Store
 
 	requests chan int
 }
 
 // NewCountedLists returns lists with the count 0.
-func NewCountedLists(lists status.Lists) *CountedLists {
+func NewCountedLists(lists status.Store) *CountedLists {
 	return &CountedLists{lists, make(chan int, 1<<16)}
 }
 
@@ -40,44 +40,44 @@ func (c *CountedLists) Requests() int {
 // DeliveryRows counts one request.
 func (c *CountedLists) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, *status.Position, error) {
 	c.requests <- 1
-	return c.Lists.DeliveryRows(ctx, part, span, look)
+	return c.Store.DeliveryRows(ctx, part, span, look)
 }
 
 // UntargetedRows counts one request.
 func (c *CountedLists) UntargetedRows(ctx context.Context, tenant hook.TenantID, shard int, span status.Span, look int) ([]status.Row, *status.Position, error) {
 	c.requests <- 1
-	return c.Lists.UntargetedRows(ctx, tenant, shard, span, look)
+	return c.Store.UntargetedRows(ctx, tenant, shard, span, look)
 }
 
 // EventHeads counts one request per 100 ids.
 func (c *CountedLists) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error) {
 	c.requests <- (len(ids) + 99) / 100
-	return c.Lists.EventHeads(ctx, ids)
+	return c.Store.EventHeads(ctx, ids)
 }
 
 // DeliveriesByRef counts one request per 100 refs.
 func (c *CountedLists) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
 	c.requests <- (len(refs) + 99) / 100
-	return c.Lists.DeliveriesByRef(ctx, refs)
+	return c.Store.DeliveriesByRef(ctx, refs)
 }
 
 // EndpointIDs counts one request.
 func (c *CountedLists) EndpointIDs(ctx context.Context, tenant hook.TenantID, after hook.EndpointID, limit int) ([]hook.EndpointID, error) {
 	c.requests <- 1
-	return c.Lists.EndpointIDs(ctx, tenant, after, limit)
+	return c.Store.EndpointIDs(ctx, tenant, after, limit)
 }
 
 // EndpointsOf counts one request per 100 ids.
 func (c *CountedLists) EndpointsOf(ctx context.Context, tenant hook.TenantID, ids []hook.EndpointID) ([]hook.Endpoint, error) {
 	c.requests <- (len(ids) + 99) / 100
-	return c.Lists.EndpointsOf(ctx, tenant, ids)
+	return c.Store.EndpointsOf(ctx, tenant, ids)
 }
 
 // ListReader returns a reader of lists over the store.
-func ListReader(s StoreUnderTest, lists status.Lists) *status.Reader {
+func ListReader(s StoreUnderTest, lists status.Store) *status.Reader {
 	now := func() time.Time { return storeEpoch() }
 	return &status.Reader{
-		Endpoints: &endpoint.Admin{Store: s, Policy: egress.Policy{}, Now: now}, Circuits: s, History: s, Lists: lists, Stats: s, Now: now,
+		Endpoints: &endpoint.Admin{Store: s, Policy: egress.Policy{}, Now: now}, Store: lists, Now: now,
 	}
 }
 

@@ -36,10 +36,8 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	ingest.Store
 	deliver.Store
 	endpoint.Store
-	endpoint.History
-	status.History
-	status.Lists
-	search.Endpoints
+	status.Store
+	search.Store
 	tenant.Store
 	erasure.Store
 	apikey.Store
@@ -50,8 +48,6 @@ type StoreUnderTest interface { //nolint:interfacebloat // a union of ports
 	ingest.TypeStore
 	settle.EndpointDisabler
 	kms.DataKeys
-	endpoint.Circuits
-	status.Circuits
 	admit.Store
 	breaker.Store
 	settle.Store

@@ -16,7 +16,7 @@ const operator = hook.KeyID("key_0000000000000001")
 
 func (p *process) admin() *adminendpoint.Admin {
 	return &adminendpoint.Admin{
-		Store: p.ports(), Circuits: p.ports(), CircuitQueue: p.ports(), History: p.ports(),
+		Store: p.ports(), CircuitQueue: p.ports(),
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Origins: adminendpoint.Origins{Regions: []string{otherRegion}, Addresses: fixedAddresses},
 		Now: p.clock, Wait: world.NoWait,
 	}

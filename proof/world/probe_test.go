@@ -66,7 +66,7 @@ func parked(w *world.World, e hook.Endpoint, n int) []hook.DeliveryRef {
 
 func admin(w *world.World) *endpoint.Admin {
 	return &endpoint.Admin{
-		Store: w.Store, Circuits: w.Store, CircuitQueue: w.CircuitQueue, History: w.Store,
+		Store: w.Store, CircuitQueue: w.CircuitQueue,
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: w.Clock.Now, Wait: world.NoWait,
 	}
 }

@@ -28,9 +28,7 @@ import (
 // Admin manages endpoints. All fields up to Now are required.
 type Admin struct {
 	Store        Store
-	Circuits     Circuits
 	CircuitQueue admit.CircuitQueue // starts the release of parked deliveries
-	History      History
 	Vault        Vault
 	Policy       egress.Policy     // URLs allowed for endpoints
 	Origins      Origins           // of requests; zero: the own region only
@@ -40,7 +38,6 @@ type Admin struct {
 	Profiles map[string]hook.SignatureProfile
 	// NewProfiles names the profiles of a new endpoint that names none; nil: standard.
 	NewProfiles []string
-	Types       Types // of the environment; nil: there are none
 	// Prover asks the receiver before an endpoint is stored with its URL; nil: nobody asks.
 	Prover Prover
 	// PresetsOnly refuses transformations that are no presets, for callers that lack the right.

@@ -28,9 +28,7 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{store: memory.NewStore(), queue: new(circuitQueue), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	b.Admin = &endpoint.Admin{
 		Store:        b.store,
-		Circuits:     b.store,
 		CircuitQueue: b.queue,
-		History:      b.store,
 		Vault:        memory.Vault{},
 		Policy:       egress.Policy{},
 		Now:          func() time.Time { return b.now },

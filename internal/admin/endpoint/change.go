@@ -140,7 +140,7 @@ func (a *Admin) Delete(ctx context.Context, tenant hook.TenantID, ref string, ve
 	if err != nil {
 		return err
 	}
-	record, err := a.Circuits.Circuit(ctx, e.Tenant, e.ID)
+	record, err := a.Store.Circuit(ctx, e.Tenant, e.ID)
 	if err != nil || record.Version == 0 { // no record: no delivery was ever parked
 		return err
 	}

@@ -63,7 +63,7 @@ func (a *Admin) Status(ctx context.Context, tenant hook.TenantID, ref string) (S
 	if err != nil {
 		return Status{}, err
 	}
-	record, err := a.Circuits.Circuit(ctx, e.Tenant, e.ID)
+	record, err := a.Store.Circuit(ctx, e.Tenant, e.ID)
 	if err != nil {
 		return Status{}, err
 	}
@@ -195,7 +195,7 @@ func (a *Admin) checkNow(ctx context.Context, e hook.Endpoint, step func(admissi
 func (a *Admin) save(
 	ctx context.Context, e hook.Endpoint, step func(admission.Record, time.Time) (admission.Record, error),
 ) (admission.Record, error) {
-	before, after, err := admit.Circuits(a.Circuits, a.Wait).Update(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID},
+	before, after, err := admit.Circuits(a.Store, a.Wait).Update(ctx, hook.CircuitCheck{Tenant: e.Tenant, Endpoint: e.ID},
 		func(before admission.Record) (admission.Record, bool, error) {
 			after, err := step(before, a.now())
 			return after, after != before, err
@@ -228,7 +228,7 @@ func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.
 		width = record.Width(&e, now)
 	}
 	if e.MaxInFlight > 0 || e.RatePerSecond > 0 || width > 0 {
-		limits, err := a.Circuits.Limits(ctx, e.ID)
+		limits, err := a.Store.Limits(ctx, e.ID)
 		if err != nil {
 			return Status{}, fmt.Errorf("read limits of endpoint %s: %w", e.ID, err)
 		}

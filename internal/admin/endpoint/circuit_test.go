@@ -468,7 +468,7 @@ func TestAdmin_circuitRaces(t *testing.T) {
 			b := setup(t)
 			e, _ := b.create(t, nil)
 			b.keep(t, e, open)
-			b.Circuits = &circuits{Store: b.store, writes: tt.writes}
+			b.Store = &circuits{Store: b.store, writes: tt.writes}
 			_, err := b.ResetCircuit(t.Context(), tenant, string(e.ID))
 			stored := b.record(t, e)
 			if tt.want != 0 {
@@ -559,7 +559,7 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 			e, _ := b.create(t, func(f *endpoint.Fields) { f.Circuit.Cooldown = new(time.Second + 1) })
 			before := b.keep(t, e, tt.from)
 			changes := 0
-			b.Circuits, b.CircuitChanged = &busy{Store: b.store, write: tt.other}, func(admission.Record, admission.Record) { changes++ }
+			b.Store, b.CircuitChanged = &busy{Store: b.store, write: tt.other}, func(admission.Record, admission.Record) { changes++ }
 			if err := tt.do(b, t.Context(), string(e.ID)); err != nil {
 				t.Fatalf("%s = %v", tt.name, err)
 			}
@@ -614,7 +614,7 @@ func TestAdmin_circuitOfManyCallers(t *testing.T) {
 			var done sync.WaitGroup
 			for i := range callers {
 				a := *b.Admin
-				a.Circuits, a.CircuitQueue = store, new(circuitQueue)
+				a.Store, a.CircuitQueue = store, new(circuitQueue)
 				a.Now = func() time.Time { return b.now.Add(time.Duration(i) * time.Millisecond) }
 				a.CircuitChanged = func(admission.Record, admission.Record) { changes.Add(1) }
 				done.Go(func() {
@@ -675,7 +675,7 @@ func TestAdmin_circuitFaults(t *testing.T) {
 				b.keep(t, e, waiting)
 				fault := tt.fault
 				fault.Store = b.store
-				b.Circuits, b.queue.err = &fault, tt.asked
+				b.Store, b.queue.err = &fault, tt.asked
 				if err := verbs[verb](b, t.Context(), string(e.ID)); !errors.Is(err, errDown) {
 					t.Errorf("%s = %v; want the fault", verb, err)
 				}

@@ -52,7 +52,7 @@ func (a *Admin) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p
 		for i, e := range looked {
 			ids[i] = e.ID
 		}
-		records, err := a.Circuits.CircuitsOf(ctx, ids)
+		records, err := a.Store.CircuitsOf(ctx, ids)
 		return slices.DeleteFunc(looked, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow }), err
 	})
 }

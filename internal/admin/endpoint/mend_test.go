@@ -148,7 +148,7 @@ func TestAdmin_Change_triesAfterAFault(t *testing.T) {
 	for name, fail := range map[string]func(b *bundle) (mend func()){
 		"the circuit": func(b *bundle) func() {
 			c := &circuits{Store: b.store, saves: errDown}
-			b.Circuits = c
+			b.Store = c
 			return func() { c.saves = nil }
 		},
 		"the queue": func(b *bundle) func() {

@@ -15,6 +15,6 @@ func (a *Admin) Notifications(ctx context.Context, tenant hook.TenantID, ref str
 		return page.List[hook.Notification]{}, err
 	}
 	return page.After(page.Scope("decisions", string(tenant), string(e.ID)), p, func(after string) ([]hook.Notification, string, error) {
-		return a.History.Notifications(ctx, e.ID, after, p.Limit)
+		return a.Store.Notifications(ctx, e.ID, after, p.Limit)
 	})
 }

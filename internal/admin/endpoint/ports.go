@@ -10,19 +10,26 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 )
 
-// Store keeps endpoints. Every change also changes the version of the tenant.
-// Reads are strongly consistent.
+// Store keeps endpoints, with their circuits and notifications, and event types. Every change of an
+// endpoint also changes the version of the tenant. Reads are strongly consistent.
 type Store interface {
 	Placer
+	Circuits
 	// TLSMaterial returns the stored material of the endpoint's TLS settings;
 	// CodeNotFound without.
 	TLSMaterial(ctx context.Context, tenant hook.TenantID, id hook.EndpointID) (hook.Material, error)
-	settle.EndpointStore
 	replay.Endpoints
+	// EventType returns the type; CodeNotFound for an unknown name.
+	EventType(ctx context.Context, name string) (hook.EventType, error)
+	// Notifications returns at most limit notifications of the endpoint, newest
+	// first. cursor is the next of an earlier call, or empty for the newest. next
+	// is empty at the end.
+	Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error)
 }
 
-// Placer creates, moves and removes endpoints.
+// Placer creates, changes and removes endpoints.
 type Placer interface {
+	settle.EndpointStore
 	// CreateEndpoint stores a new endpoint as version 1. CodeConflict if the
 	// tenant already uses the uid or has as many endpoints as it may;
 	// CodeForbidden if the tenant has hook.MaxEndpointsPerURL endpoints with the
@@ -41,20 +48,12 @@ type Placer interface {
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 }
 
-// Circuits keeps the gate's records. Reads are strongly consistent.
+// Circuits keeps the gate's records.
 type Circuits interface {
 	admit.CircuitStore
 	admit.LimitReader
 	// CircuitsOf returns the stored records of the endpoints.
 	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error)
-}
-
-// History keeps the notifications about endpoints.
-type History interface {
-	// Notifications returns at most limit notifications of the endpoint, newest
-	// first. cursor is the next of an earlier call, or empty for the newest. next
-	// is empty at the end.
-	Notifications(ctx context.Context, endpoint hook.EndpointID, cursor string, limit int) (page []hook.Notification, next string, err error)
 }
 
 // Prover asks receivers whether they want an endpoint. ownership.Prover implements Prover.

@@ -9,12 +9,6 @@ import (
 	"surehook.example/surehook/internal/rule/shape"
 )
 
-// Types finds event types.
-type Types interface {
-	// EventType returns the type; CodeNotFound for an unknown name.
-	EventType(ctx context.Context, name string) (hook.EventType, error)
-}
-
 // maxExamples limits the evaluations of one save.
 const maxExamples = 5
 
@@ -38,13 +32,13 @@ func (a *Admin) checkTransformation(ctx context.Context, f Fields, e hook.Endpoi
 	}
 	tried := make(map[string]bool)
 	for _, name := range e.EventTypes {
-		if a.Types == nil || !hook.ValidEventType(name) || tried[name] {
+		if !hook.ValidEventType(name) || tried[name] {
 			continue
 		}
 		if tried[name] = true; len(tried) > maxExamples {
 			break
 		}
-		t, err := a.Types.EventType(ctx, name)
+		t, err := a.Store.EventType(ctx, name)
 		switch {
 		case hook.CodeOf(err) == hook.CodeNotFound && err != nil:
 			continue

@@ -24,22 +24,19 @@ import (
 // MaxText bounds the text of a search, in bytes. An idempotency key has 255 at most.
 const MaxText = 256
 
-// Events reads events and deliveries.
-type Events interface {
+// Store keeps records. Every read sees every write acknowledged before the read began, except for
+// EventHeads and Tenants, which may miss the latest ones.
+type Store interface {
 	// EventHeads returns those of the events that exist, without payload and nonce, in no
-	// particular order. It may miss the latest writes.
+	// particular order.
 	EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Event, error)
 	settle.DeliveriesReader
-}
-
-// Endpoints reads endpoints.
-type Endpoints interface {
 	// EndpointByID returns the endpoint of any tenant, or CodeNotFound.
 	EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error)
-	// EndpointByUID returns the endpoint with the uid, or CodeNotFound if the tenant has no
-	// such endpoint.
-	EndpointByUID(ctx context.Context, tenant hook.TenantID, uid string) (hook.Endpoint, error)
-	settle.EndpointLister
+	replay.Endpoints
+	Tenants
+	// Job returns the replay job, or CodeNotFound if the tenant has no such job.
+	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error)
 }
 
 // Tenants reads tenants.
@@ -48,23 +45,14 @@ type Tenants interface {
 	// erasure of the tenant.
 	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
 	// Tenants returns the known tenants with the prefix, after the given tenant, in the order of
-	// their ids, at most limit (1 to 100). The list may lag by a moment.
+	// their ids, at most limit (1 to 100).
 	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, next hook.TenantID, err error)
-}
-
-// Jobs reads replay jobs.
-type Jobs interface {
-	// Job returns the job, or CodeNotFound if the tenant has no such job.
-	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error)
 }
 
 // Searcher finds records. All fields are required. A Searcher is safe for concurrent use.
 type Searcher struct {
-	Events    Events
-	Endpoints Endpoints
-	Tenants   Tenants
-	Jobs      Jobs
-	Now       func() time.Time
+	Store Store
+	Now   func() time.Time
 }
 
 // Kind is the kind of a found record, as it appears in the API.
@@ -201,7 +189,7 @@ func (l *lookup) events(ctx context.Context) ([]Found, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	heads, err := l.Events.EventHeads(ctx, ids)
+	heads, err := l.Store.EventHeads(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read %d events: %w", len(ids), err)
 	}
@@ -237,7 +225,7 @@ func (l *lookup) delivery(ctx context.Context, e hook.Event) ([]Found, error) {
 	if replayed {
 		refs = append(refs, before)
 	}
-	records, err := l.Events.DeliveriesByRef(ctx, refs)
+	records, err := l.Store.DeliveriesByRef(ctx, refs)
 	if err != nil {
 		return nil, fmt.Errorf("read delivery %s: %w", ref, err)
 	}
@@ -264,13 +252,13 @@ func (l *lookup) delivery(ctx context.Context, e hook.Event) ([]Found, error) {
 // an id. It reads at most three records.
 func (l *lookup) endpoints(ctx context.Context) ([]Found, error) {
 	if l.id.endpoint != "" {
-		e, err := l.Endpoints.EndpointByID(ctx, l.id.endpoint)
+		e, err := l.Store.EndpointByID(ctx, l.id.endpoint)
 		if found, err := l.endpoint(e, err); len(found) > 0 || err != nil {
 			return found, err
 		}
 	}
 	if uid := l.names[0]; l.tenant != hook.AllTenants && hook.ValidUID(uid) {
-		return l.endpoint(l.Endpoints.EndpointByUID(ctx, l.tenant, uid))
+		return l.endpoint(l.Store.EndpointByUID(ctx, l.tenant, uid))
 	}
 	return nil, nil
 }
@@ -296,7 +284,7 @@ func (l *lookup) job(ctx context.Context) ([]Found, error) {
 	if l.id.job == "" || !l.jobs || l.tenant == hook.AllTenants {
 		return nil, nil
 	}
-	j, err := l.Jobs.Job(ctx, l.tenant, l.id.job)
+	j, err := l.Store.Job(ctx, l.tenant, l.id.job)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil, nil
 	}
@@ -312,7 +300,7 @@ func (l *lookup) knownTenant(ctx context.Context) ([]Found, error) {
 	if l.tenant != hook.AllTenants || err != nil {
 		return nil, nil //nolint:nilerr // the text names no tenant
 	}
-	version, err := l.Tenants.TenantVersion(ctx, tenant)
+	version, err := l.Store.TenantVersion(ctx, tenant)
 	if err != nil && hook.CodeOf(err) != hook.CodeTenantClosing {
 		return nil, fmt.Errorf("read tenant: %w", err)
 	}
@@ -332,7 +320,7 @@ func (l *lookup) named(ctx context.Context) ([]Found, error) {
 	if l.tenant == hook.AllTenants {
 		return l.tenants(ctx, text)
 	}
-	all, err := l.Endpoints.Endpoints(ctx, l.tenant)
+	all, err := l.Store.Endpoints(ctx, l.tenant)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints: %w", err)
 	}
@@ -357,7 +345,7 @@ func (l *lookup) tenants(ctx context.Context, prefix string) ([]Found, error) {
 	if _, err := hook.ParseTenantID(prefix); err != nil {
 		return nil, nil //nolint:nilerr // no tenant begins with the text
 	}
-	known, _, err := l.Tenants.Tenants(ctx, prefix, "", MaxNamed)
+	known, _, err := l.Store.Tenants(ctx, prefix, "", MaxNamed)
 	if err != nil {
 		return nil, fmt.Errorf("list tenants: %w", err)
 	}

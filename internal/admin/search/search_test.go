@@ -92,7 +92,7 @@ type bundle struct {
 // count makes the Searcher count.
 func (b *bundle) count() *counted {
 	c := &counted{Store: b.store}
-	b.Events, b.Endpoints, b.Tenants, b.Jobs = c, c, c, c
+	b.Store = c
 	return c
 }
 
@@ -106,7 +106,7 @@ func setup(tb testing.TB) *bundle {
 
 	b := &bundle{store: memory.NewStore(), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	b.Searcher = &search.Searcher{
-		Events: b.store, Endpoints: b.store, Tenants: b.store, Jobs: b.store, Now: func() time.Time { return b.now },
+		Store: b.store, Now: func() time.Time { return b.now },
 	}
 	ctx := tb.Context()
 	check := func(err error) {

@@ -22,11 +22,11 @@ const maxLooked = page.MaxLimit
 func (r *Reader) Attention(ctx context.Context, tenant hook.TenantID, p page.Request) (page.List[EndpointHarm], error) {
 	return page.After(attentionScope(tenant), p, func(position string) (found []EndpointHarm, next string, err error) {
 		of, after, _ := strings.Cut(position, "#")
-		ids, err := r.Lists.EndpointIDs(ctx, tenant, hook.EndpointID(after), maxLooked+1)
+		ids, err := r.Store.EndpointIDs(ctx, tenant, hook.EndpointID(after), maxLooked+1)
 		if err != nil {
 			return nil, "", fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 		}
-		endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids[:min(len(ids), maxLooked)])
+		endpoints, err := r.Store.EndpointsOf(ctx, tenant, ids[:min(len(ids), maxLooked)])
 		if err != nil {
 			return nil, "", fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
 		}
@@ -52,7 +52,7 @@ func (c cause) text() string { return fmt.Sprintf("%v %v %d %v", c.state, c.clas
 // the cause if it is not empty.
 func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []hook.Endpoint, of string) ([]EndpointHarm, error) {
 	now := r.now()
-	records, err := r.Circuits.CircuitsOf(ctx, idsOf(endpoints))
+	records, err := r.Store.CircuitsOf(ctx, idsOf(endpoints))
 	if err != nil {
 		return nil, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}

@@ -38,8 +38,8 @@ func TestReader_Attention(t *testing.T) {
 	if err != nil || len(p.Attention) != 2 {
 		t.Fatalf("Pipeline = %d causes, %v; want 2", len(p.Attention), err)
 	}
-	hours := &countedStats{StatsReader: b.Stats}
-	b.Stats = hours
+	hours := &countedStats{Store: b.store}
+	b.Store = hours
 	all := slices.Concat(denied, moved, []string{old.UID})
 	for _, tt := range []struct {
 		name, cursor string

@@ -34,14 +34,14 @@ func (r *Reader) addMembers(ctx context.Context, attempts []hook.Attempt) error 
 
 // members reads the members of a batch: the leader's event, delivery and attempts.
 func (r *Reader) members(ctx context.Context, b *hook.Batch) ([]hook.DeliveryID, error) {
-	event, err := r.History.Event(ctx, b.Leader.Event)
+	event, err := r.Store.Event(ctx, b.Leader.Event)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read event %s of batch %s: %w", b.Leader.Event, b.ID, err)
 	}
-	deliveries, err := r.History.Deliveries(ctx, event)
+	deliveries, err := r.Store.Deliveries(ctx, event)
 	if err != nil {
 		return nil, fmt.Errorf("read leader of batch %s: %w", b.ID, err)
 	}
@@ -52,7 +52,7 @@ func (r *Reader) members(ctx context.Context, b *hook.Batch) ([]hook.DeliveryID,
 		if members := membersIn(&d.Last, b.ID); members != nil {
 			return members, nil
 		}
-		recorded, err := r.History.Attempts(ctx, []hook.Delivery{d})
+		recorded, err := r.Store.Attempts(ctx, []hook.Delivery{d})
 		if err != nil {
 			return nil, fmt.Errorf("read attempts of the leader of batch %s: %w", b.ID, err)
 		}

@@ -86,7 +86,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err != nil {
 		return TenantHealth{}, err
 	}
-	records, err := r.Circuits.CircuitsOf(ctx, idsOf(endpoints))
+	records, err := r.Store.CircuitsOf(ctx, idsOf(endpoints))
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
@@ -121,12 +121,12 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 // troubled returns at most MaxHealth of the matching endpoints: those whose circuits the breaker
 // attends to, and then the first by id. Without a search it reads no others.
 func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search string, h *TenantHealth) ([]hook.Endpoint, error) {
-	ids, err := r.Lists.EndpointIDs(ctx, tenant, "", 0)
+	ids, err := r.Store.EndpointIDs(ctx, tenant, "", 0)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}
 	if search != "" {
-		all, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+		all, err := r.Store.EndpointsOf(ctx, tenant, ids)
 		if err != nil {
 			return nil, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
 		}
@@ -137,7 +137,7 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 		ids = idsOf(all)
 	}
 	if h.Matching = len(ids); h.Matching > MaxHealth {
-		attended, err := r.Circuits.Attended(ctx, maxAttended)
+		attended, err := r.Store.Attended(ctx, maxAttended)
 		if err != nil {
 			return nil, fmt.Errorf("list attended circuits: %w", err)
 		}
@@ -148,7 +148,7 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 		slices.SortStableFunc(ids, func(a, b hook.EndpointID) int { return cmp.Compare(rank[a], rank[b]) })
 		ids = ids[:MaxHealth]
 	}
-	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+	endpoints, err := r.Store.EndpointsOf(ctx, tenant, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read endpoints of tenant %s: %w", tenant, err)
 	}

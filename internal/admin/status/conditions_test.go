@@ -103,8 +103,8 @@ func TestReader_TenantHealth_requests(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	counted := &countedStats{StatsReader: b.Stats}
-	b.Stats = counted
+	counted := &countedStats{Store: b.store}
+	b.Store = counted
 	const n = 30
 	for i := range n {
 		b.createAt(t, fmt.Sprintf("e%d", i))

@@ -14,7 +14,7 @@ import (
 
 // spans keeps the spans of all looks.
 type spans struct {
-	status.Lists
+	status.Store
 
 	mu  sync.Mutex
 	all []status.Span
@@ -25,7 +25,7 @@ func (s *spans) DeliveryRows(ctx context.Context, part status.Part, span status.
 	defer s.mu.Unlock()
 
 	s.all = append(s.all, span)
-	return s.Lists.DeliveryRows(ctx, part, span, look)
+	return s.Store.DeliveryRows(ctx, part, span, look)
 }
 
 // FuzzPosition gives any text as the position of a well-formed cursor. A position becomes
@@ -52,8 +52,8 @@ func FuzzPosition(f *testing.F) {
 
 	f.Fuzz(func(t *testing.T, text string) {
 		b := setup(t)
-		looks := &spans{Lists: store}
-		b.Lists = looks
+		looks := &spans{Store: store}
+		b.Store = looks
 		_, err := b.Deliveries(t.Context(), tenant, status.DeliveryFilter{}, page.Request{Limit: 1, Cursor: page.NewCursor(scope, text)})
 		switch {
 		case text == "": // no cursor

@@ -145,7 +145,7 @@ func (f DeliveryFilter) parts(targets []hook.Target) []Part {
 // of the tenant.
 func (r *Reader) listed(ctx context.Context, tenant hook.TenantID, ref string) (targets []hook.Target, id hook.EndpointID, err error) {
 	if ref == "" {
-		ids, err := r.Lists.EndpointIDs(ctx, tenant, "", maxParts+1)
+		ids, err := r.Store.EndpointIDs(ctx, tenant, "", maxParts+1)
 		if err != nil {
 			return nil, "", fmt.Errorf("find endpoints: %w", err)
 		}
@@ -154,7 +154,7 @@ func (r *Reader) listed(ctx context.Context, tenant hook.TenantID, ref string) (
 				Field: "endpoint", Message: fmt.Sprintf("is needed: the tenant has more than %d endpoints, and at most %d lists of shards are merged", maxParts, maxParts),
 			})
 		}
-		all, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+		all, err := r.Store.EndpointsOf(ctx, tenant, ids)
 		if err != nil {
 			return nil, "", fmt.Errorf("read endpoints: %w", err)
 		}
@@ -186,7 +186,7 @@ func (r *Reader) listed(ctx context.Context, tenant hook.TenantID, ref string) (
 // deliveries of an endpoint belong to one tenant, and the key does not name the tenant.
 func (r *Reader) owned(ctx context.Context, tenant hook.TenantID, target hook.Target) (bool, error) {
 	for shard := range target.Shards {
-		rows, _, err := r.Lists.DeliveryRows(ctx, Part{Endpoint: target.Endpoint, Shard: shard}, Span{}, 1)
+		rows, _, err := r.Store.DeliveryRows(ctx, Part{Endpoint: target.Endpoint, Shard: shard}, Span{}, 1)
 		if err != nil {
 			return false, fmt.Errorf("find deliveries of endpoint %s: %w", target.Endpoint, err)
 		}
@@ -274,7 +274,7 @@ func (l deliveryPage) records(ctx context.Context, rows []Row) ([]hook.Delivery,
 	found := make(map[hook.DeliveryRef]hook.Delivery, len(refs))
 	if len(refs) > 0 {
 		l.merge.Left -= (len(refs) + 99) / 100
-		read, err := l.Lists.DeliveriesByRef(ctx, refs)
+		read, err := l.Store.DeliveriesByRef(ctx, refs)
 		if err != nil {
 			return nil, fmt.Errorf("read %d deliveries: %w", len(refs), err)
 		}

@@ -13,7 +13,7 @@ import (
 
 // Event returns the tenant's event with the payload; CodeNotFound if none exists.
 func (r *Reader) Event(ctx context.Context, tenant hook.TenantID, id hook.EventID) (hook.Event, error) {
-	e, err := r.History.Event(ctx, id)
+	e, err := r.Store.Event(ctx, id)
 	if err != nil {
 		return hook.Event{}, fmt.Errorf("read event %s: %w", id, err)
 	}
@@ -113,7 +113,7 @@ func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id h
 	if err != nil {
 		return nil, err
 	}
-	all, err := r.History.Deliveries(ctx, e)
+	all, err := r.Store.Deliveries(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries of event %s: %w", id, err)
 	}
@@ -137,7 +137,7 @@ func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id h
 // with a successful first attempt has no attempt record, so attempts builds the
 // attempt from the delivery.
 func (r *Reader) attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
-	recorded, err := r.History.Attempts(ctx, deliveries)
+	recorded, err := r.Store.Attempts(ctx, deliveries)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts of %d deliveries: %w", len(deliveries), err)
 	}
@@ -203,7 +203,7 @@ func (r *Reader) ahead(ctx context.Context, endpoints map[hook.EndpointID]hook.E
 			parked = append(parked, id)
 		}
 	}
-	records, err := r.Circuits.CircuitsOf(ctx, parked)
+	records, err := r.Store.CircuitsOf(ctx, parked)
 	if err != nil {
 		return nil, fmt.Errorf("read circuits of parked deliveries: %w", err)
 	}
@@ -233,7 +233,7 @@ func (r *Reader) waitedFor(ctx context.Context, tenant hook.TenantID, deliveries
 			ids = append(ids, d.ID.Endpoint)
 		}
 	}
-	endpoints, err := r.Lists.EndpointsOf(ctx, tenant, ids)
+	endpoints, err := r.Store.EndpointsOf(ctx, tenant, ids)
 	if err != nil {
 		return nil, fmt.Errorf("find endpoints of waiting deliveries: %w", err)
 	}

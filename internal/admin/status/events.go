@@ -73,7 +73,7 @@ func (r *Reader) events(ctx context.Context, tenant hook.TenantID, f EventFilter
 	all := r.rowsOf(parts)
 	for shard := range hook.UntargetedShards {
 		all = append(all, func(ctx context.Context, span Span, look int) ([]Row, *Position, error) {
-			return r.Lists.UntargetedRows(ctx, tenant, shard, span, look)
+			return r.Store.UntargetedRows(ctx, tenant, shard, span, look)
 		})
 	}
 	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, eventLooks(limit, len(all), f.Type != ""))
@@ -109,7 +109,7 @@ func (r *Reader) keyedEvent(ctx context.Context, tenant hook.TenantID, f EventFi
 	if unknown || after != nil || !f.selects(e) || r.expired(e.ExpiresAt) {
 		return nil, nil
 	}
-	deliveries, err := r.History.Deliveries(ctx, e)
+	deliveries, err := r.Store.Deliveries(ctx, e)
 	if err != nil {
 		return nil, fmt.Errorf("read deliveries of event %s: %w", e.ID, err)
 	}
@@ -174,7 +174,7 @@ func (l *eventPage) heads(ctx context.Context, positions []Position) ([]ListedEv
 		ids[i] = position.Event
 	}
 	l.merge.Left -= (len(ids) + 99) / 100
-	found, err := l.Lists.EventHeads(ctx, ids)
+	found, err := l.Store.EventHeads(ctx, ids)
 	if err != nil {
 		return nil, fmt.Errorf("read %d events: %w", len(ids), err)
 	}

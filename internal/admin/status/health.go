@@ -104,7 +104,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 		return Health{}, fmt.Errorf("find endpoint: %w", err)
 	}
 	now := r.now()
-	hours, err := r.Stats.Hours(ctx, s.Endpoint.ID, judgedSince(now))
+	hours, err := r.Store.Hours(ctx, s.Endpoint.ID, judgedSince(now))
 	if err != nil {
 		return Health{}, fmt.Errorf("read hours of endpoint %s: %w", s.Endpoint.ID, err)
 	}
@@ -135,7 +135,7 @@ func (r *Reader) Health(ctx context.Context, tenant hook.TenantID, ref string) (
 
 // counts returns the numbers of waiting and dead deliveries of the endpoint.
 func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Duration, now time.Time) (c backlog.Counts, w Waiting, err error) {
-	look, err := backlog.LookAt(ctx, r.Index, s.Endpoint.Widest())
+	look, err := backlog.LookAt(ctx, r.Store, s.Endpoint.Widest())
 	if err != nil {
 		return c, w, err
 	}

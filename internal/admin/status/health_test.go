@@ -218,7 +218,7 @@ func TestReader_Pipeline_limitsTheTimeOfCounting(t *testing.T) {
 		b := setup(t)
 		e := b.create(t)
 		b.count(t, e, b.now, failure("a", 1, hook.StateRetrying), success("a", 1))
-		b.Index = index{Store: b.store}
+		b.Store = index{Store: b.store}
 		began := time.Now()
 		p, err := b.Pipeline(t.Context())
 		if err != nil || p.Complete || p.LastHour.Delivered != 1 {
@@ -241,7 +241,7 @@ func TestReader_IndexDown(t *testing.T) {
 	b := setup(t)
 	e := b.create(t)
 	b.count(t, e, b.now, failure("a", 1, hook.StateRetrying))
-	b.Index = index{Store: b.store, err: errDown}
+	b.Store = index{Store: b.store, err: errDown}
 	for name, look := range map[string]func() error{
 		"Health":       func() error { _, err := b.Health(t.Context(), tenant, string(e.ID)); return err },
 		"TenantHealth": func() error { _, err := b.TenantHealth(t.Context(), tenant, ""); return err },

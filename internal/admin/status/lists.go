@@ -59,7 +59,7 @@ func (r *Reader) rowsOf(parts []Part) []rowsOf {
 	all := make([]rowsOf, len(parts))
 	for i, part := range parts {
 		all[i] = func(ctx context.Context, span Span, look int) ([]Row, *Position, error) {
-			return r.Lists.DeliveryRows(ctx, part, span, look)
+			return r.Store.DeliveryRows(ctx, part, span, look)
 		}
 	}
 	return all

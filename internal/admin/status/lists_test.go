@@ -580,13 +580,13 @@ func TestReader_lists_endEarly(t *testing.T) {
 
 // laterRows leaves out the newest rows of each part, as written by a later build.
 type laterRows struct {
-	status.Lists
+	status.Store
 
 	until int64 // only rows up to this time are readable
 }
 
 func (l *laterRows) DeliveryRows(ctx context.Context, part status.Part, span status.Span, look int) ([]status.Row, *status.Position, error) {
-	rows, last, err := l.Lists.DeliveryRows(ctx, part, span, look)
+	rows, last, err := l.Store.DeliveryRows(ctx, part, span, look)
 	return slices.DeleteFunc(rows, func(r status.Row) bool { return r.At > l.until }), last, err
 }
 
@@ -606,7 +606,7 @@ func TestReader_Deliveries_behindUnreadableRows(t *testing.T) {
 		return b.Deliveries(t.Context(), tenant, status.DeliveryFilter{}, p)
 	})
 	oldest = oldest[len(oldest)-100:]
-	b.Lists = &laterRows{b.Lists, oldest[0].AcceptedAt}
+	b.Store = &laterRows{b.store, oldest[0].AcceptedAt}
 	got := all(t, 100, func(p page.Request) (page.List[hook.Delivery], error) {
 		return b.Deliveries(t.Context(), tenant, status.DeliveryFilter{}, p)
 	})

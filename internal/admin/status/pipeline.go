@@ -216,7 +216,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 		return Pipeline{}, fmt.Errorf("read depths of queues: %w", err)
 	}
 	p.measure(depths)
-	attended, err := r.Circuits.Attended(ctx, maxAttended)
+	attended, err := r.Store.Attended(ctx, maxAttended)
 	if err != nil {
 		return Pipeline{}, fmt.Errorf("list attended circuits: %w", err)
 	}
@@ -266,7 +266,7 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 func (r *Reader) busy(ctx context.Context, attended []admission.Record, now time.Time) ([]hook.CircuitCheck, error) {
 	var hours [activeHours][]hook.CircuitCheck
 	err := each(ctx, activeHours, countConcurrency, func(ctx context.Context, i int) (err error) {
-		hours[i], err = r.Stats.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.CircuitCheck{}, maxCounted+1)
+		hours[i], err = r.Store.Active(ctx, now.Add(-time.Duration(i)*time.Hour), hook.CircuitCheck{}, maxCounted+1)
 		return err
 	})
 	if err != nil {
@@ -331,7 +331,7 @@ func (r *Reader) part(ctx context.Context, of hook.CircuitCheck, record admissio
 
 // judge returns the condition of the endpoint and its recent counts, and the hours that they are from.
 func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Record, now time.Time) (found part, hours []stats.Hour, err error) {
-	hours, err = r.Stats.Hours(ctx, e.ID, judgedSince(now))
+	hours, err = r.Store.Hours(ctx, e.ID, judgedSince(now))
 	if err != nil {
 		return part{}, nil, fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
 	}

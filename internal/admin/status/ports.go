@@ -3,6 +3,7 @@ package status
 import (
 	"context"
 
+	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
@@ -10,11 +11,15 @@ import (
 	"surehook.example/surehook/internal/rule/admission"
 )
 
-// Circuits keeps the gate's records.
-type Circuits interface {
+// Store keeps what a Reader reads. Counts may lag by a moment.
+type Store interface {
+	History
+	Lists
 	breaker.CircuitLister
 	// CircuitsOf returns the stored records of the endpoints.
 	CircuitsOf(ctx context.Context, endpoints []hook.EndpointID) (map[hook.EndpointID]admission.Record, error)
+	breaker.StatsReader
+	backlog.Index
 }
 
 // History keeps events, deliveries, attempts, and the sequences of ordered deliveries.

@@ -25,18 +25,12 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/endpoint"
-	"surehook.example/surehook/internal/delivery/backlog"
-	"surehook.example/surehook/internal/delivery/breaker"
 )
 
 // Reader reads the state of deliveries. All fields are required.
 type Reader struct {
 	Endpoints *endpoint.Admin
-	Circuits  Circuits
-	History   History
-	Lists     Lists
-	Stats     breaker.StatsReader
-	Index     backlog.Index
+	Store     Store
 	Queues    Queues
 	Now       func() time.Time
 }

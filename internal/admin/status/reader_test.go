@@ -34,11 +34,11 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{store: memory.NewStore(), now: time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)}
 	clock := func() time.Time { return b.now }
 	b.admin = &endpoint.Admin{
-		Store: b.store, Circuits: b.store, CircuitQueue: memory.NewCircuitQueue(clock), History: b.store,
+		Store: b.store, CircuitQueue: memory.NewCircuitQueue(clock),
 		Vault: memory.Vault{}, Policy: egress.Policy{}, Now: clock,
 	}
 	b.Reader = &status.Reader{
-		Endpoints: b.admin, Circuits: b.store, History: b.store, Lists: b.store, Stats: b.store, Index: b.store, Queues: queues{}, Now: clock,
+		Endpoints: b.admin, Store: b.store, Queues: queues{}, Now: clock,
 	}
 	return b
 }

@@ -58,7 +58,7 @@ func TestReads_of10000(t *testing.T) {
 	for i := range waiting {
 		waiting[i] = b.wait(t, last, hook.StateRetrying, hook.ReasonNone, b.now)
 	}
-	names := &search.Searcher{Events: b.store, Endpoints: b.store, Tenants: b.store, Jobs: b.store, Now: func() time.Time { return b.now }}
+	names := &search.Searcher{Store: b.store, Now: func() time.Time { return b.now }}
 	most := page.Request{Limit: page.MaxLimit}
 	var n atomic.Int64
 	b.store.Table.Around = func(_ context.Context, _ *table.Call, do func() error) error {

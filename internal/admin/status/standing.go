@@ -35,7 +35,7 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	if d.Number == 0 || d.State.Settled() && !blocks(d) {
 		return Standing{}, nil
 	}
-	s, err := r.History.Sequence(ctx, d.Tenant, order.IDOf(d))
+	s, err := r.Store.Sequence(ctx, d.Tenant, order.IDOf(d))
 	if err != nil {
 		return Standing{}, fmt.Errorf("read ordering key %s of endpoint %s: %w", d.OrderingKey, d.ID.Endpoint, err)
 	}
@@ -43,7 +43,7 @@ func (r *Reader) standing(ctx context.Context, d hook.Delivery) (Standing, error
 	case turn == order.Now:
 		return Standing{Head: true, Behind: s.Last - s.Head}, nil
 	case turn == order.Later && !d.State.Settled():
-		head, _, err := settle.Head(ctx, r.History, s)
+		head, _, err := settle.Head(ctx, r.Store, s)
 		if err != nil {
 			return Standing{}, fmt.Errorf("read the head of ordering key %s: %w", s.Key, err)
 		}

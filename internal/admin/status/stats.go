@@ -117,7 +117,7 @@ func (r *Reader) statistics(ctx context.Context, q StatsQuery, endpoints []hook.
 	var mu sync.Mutex
 	all := make(statsGroups)
 	err := each(ctx, len(endpoints), limit, func(ctx context.Context, i int) error {
-		hours, err := r.Stats.Hours(ctx, endpoints[i].Endpoint, q.Since)
+		hours, err := r.Store.Hours(ctx, endpoints[i].Endpoint, q.Since)
 		if err != nil {
 			return fmt.Errorf("read hours of endpoint %s: %w", endpoints[i].Endpoint, err)
 		}
@@ -158,7 +158,7 @@ func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) 
 		}
 		return []hook.CircuitCheck{{Tenant: tenant, Endpoint: e.ID}}, nil
 	}
-	ids, err := r.Lists.EndpointIDs(ctx, tenant, "", 0)
+	ids, err := r.Store.EndpointIDs(ctx, tenant, "", 0)
 	if err != nil {
 		return nil, fmt.Errorf("list endpoints of tenant %s: %w", tenant, err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/status"
-	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/stats"
 )
@@ -175,14 +174,14 @@ func TestReader_Statistics_refuses(t *testing.T) {
 
 // countedStats counts the requests for hours.
 type countedStats struct {
-	breaker.StatsReader
+	status.Store
 
 	requests atomic.Int64
 }
 
 func (c *countedStats) Hours(ctx context.Context, id hook.EndpointID, since time.Time) ([]stats.Hour, error) {
 	c.requests.Add(1)
-	return c.StatsReader.Hours(ctx, id, since)
+	return c.Store.Hours(ctx, id, since)
 }
 
 // TestReader_Statistics_requests reads 7 days of 73 endpoints, and of one more.
@@ -190,8 +189,8 @@ func TestReader_Statistics_requests(t *testing.T) {
 	t.Parallel()
 
 	b := setup(t)
-	counted := &countedStats{StatsReader: b.Stats}
-	b.Stats = counted
+	counted := &countedStats{Store: b.store}
+	b.Store = counted
 	week := status.StatsQuery{Since: b.now.Add(-7 * 24 * time.Hour)}
 	for i := range 74 {
 		if i == 73 {
