@@ -172,7 +172,7 @@ func TestHealth_pipeline(t *testing.T) {
 	const rest = `"slot":` + idle + `,"overflow":` + idle + `,"coalesce":` + idle + `,"replay_jobs":` + idle + `,"circuits":` + idle
 	b := setup(t)
 	w := b.do(t, admin, "GET", "/v1/health", "")
-	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"retrying":0,"in_flight":2,"parked":0,"parked_by_reason":{},"dead":0,"at_risk":0,"open_circuits":0,"open_circuits_by_tenant":[],"attention":[],` +
+	want := `{"at":"2026-11-21T09:30:00.000Z","complete":true,"queued":4,"in_flight":2,"retrying":0,"parked":0,"parked_by_reason":{},"at_risk":0,"dead":0,"open_circuits":0,"open_circuits_by_tenant":[],"attention":[],` +
 		`"last_hour":{"since":"2026-11-21T08:00:00.000Z","delivered":0,"failed":0,"dead":0},"queues":{"events":{"visible":0,"in_flight":0,"delayed":0},"rejects":{"visible":0,"in_flight":0,"delayed":0},"live":{"visible":3,"in_flight":2,"delayed":1},` +
 		`"retry":` + idle + `,"replay":` + idle + `,` + rest + `,"dead_letters":` + idle + `,"undeliverable":` + idle + `}}`
 	if w.Code != 200 || w.Body.String() != want {
@@ -200,7 +200,7 @@ func TestHealth_pipeline(t *testing.T) {
 	tenants = slices.Insert(tenants, 1, `{"tenant":"acme","count":1}`)[:10]
 	e.now = e.now.Add(1500 * time.Millisecond)
 	w = e.do(t, admin, "GET", "/v1/health", "")
-	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"retrying":1,"in_flight":3,"parked":0,"parked_by_reason":{},"dead":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z",`+
+	want = fmt.Sprintf(`{"at":"2026-11-21T09:30:01.500Z","complete":true,"queued":0,"in_flight":3,"retrying":1,"parked":0,"parked_by_reason":{},"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z","dead":1,`+
 		`"oldest_pending":{"delivery_id":%q,"tenant":"acme","state":"retrying","created_at":"2026-11-21T09:30:00.000Z","age":"1.5s"},"open_circuits":12,"open_circuits_by_tenant":[%s],`+
 		`"attention":[{"tenant":"acme","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"endpoints":1,"dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z",`+
 		`"worst":[{"endpoint_id":%q,"uid":"crm","url":"https://example.com/","condition":{"state":"failing","since":"2026-11-21T09:30:00.000Z","class":"connect"},"complete":true,"dead":1,"waiting":1,"at_risk":1,"first_loss_at":"2026-11-24T09:30:00.000Z"}]}],`+

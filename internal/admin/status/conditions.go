@@ -36,10 +36,6 @@ type EndpointSummary struct {
 	Hours               []HourSummary `json:"hours"`                  // in order; hours without counts are absent
 }
 
-func (s *EndpointSummary) harm() condition.Harm {
-	return condition.Harm{Condition: s.Condition, Dead: s.Dead, Waiting: s.Waiting, Failed: s.Failed}
-}
-
 // HourSummary holds the counts of one clock hour.
 type HourSummary struct {
 	Start     time.Time `json:"hour"`
@@ -94,7 +90,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) error {
 		found, hours, err := r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
 		if err == nil {
-			all[i] = &summarized{summary(&found, hours), found, queuedIn(found.counts, now)}
+			all[i] = &summarized{summary(&found, hours), found}
 		}
 		return err
 	})
@@ -103,11 +99,11 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	}
 	var queued float64
 	for _, s := range all {
-		queued += s.queued
+		queued += queuedIn(s.counts, now)
 	}
 	h.Waiting.Queued = int(math.Round(queued))
 	slices.SortStableFunc(all, func(a, b *summarized) int {
-		return condition.Compare(a.EndpointSummary.harm(), b.EndpointSummary.harm())
+		return condition.Compare(a.harm.of(a.harm.Condition), b.harm.of(b.harm.Condition))
 	})
 	if err := r.addWaiting(ctx, &h, all); err != nil {
 		return TenantHealth{}, err
@@ -159,8 +155,6 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 type summarized struct {
 	EndpointSummary
 	part
-
-	queued float64
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
@@ -176,7 +170,7 @@ func (r *Reader) addWaiting(ctx context.Context, h *TenantHealth, all []*summari
 	err := each(ctx, len(waiting), concurrentReads, func(ctx context.Context, i int) error { return r.fill(ctx, &waiting[i].part, h.At) })
 	for _, e := range waiting {
 		h.Waiting.add(e.waiting)
-		h.Waiting.Add(e.part.harm.Counted)
+		h.Waiting.Add(e.harm.Counted)
 		e.Waiting, e.AtRisk, e.FirstLoss = e.waiting.Retrying+e.waiting.Parked, e.waiting.AtRisk, e.waiting.FirstLoss
 	}
 	return err
@@ -189,7 +183,7 @@ func summary(of *part, hours []stats.Hour) EndpointSummary {
 		Name: of.harm.Name, Status: of.endpoint.Status, Condition: of.harm.Condition, Circuit: of.record.State,
 		Attempts: sum.Attempts(), Delivered: sum.Delivered, Failed: sum.Unsuccessful(), Dead: sum.Dead,
 	}
-	s.Attention = s.harm().Attention()
+	s.Attention = of.harm.of(s.Condition).Attention()
 	f := sum.Figures()
 	shown := figuresOf(&f)
 	if s.Success = shown.Success; shown.Latency != nil {

@@ -38,14 +38,10 @@ var errCountTimeout = errors.New("counting deliveries took too long")
 type Pipeline struct {
 	At              time.Time           `json:"at"`
 	backlog.Counted                     // not Complete also after a timeout, or with too many endpoints
-	Queued          int                 `json:"queued"` // messages ready or delayed in all queues but the retry queue; slot and overflow also hold retries, which Retrying counts as well
-	Retrying        int                 `json:"retrying"`
+	Queued          int                 `json:"queued"`    // messages ready or delayed in all queues but the retry queue; slot and overflow also hold retries, which Retrying counts as well
 	InFlight        int                 `json:"in_flight"` // messages received by functions, in all queues
-	Parked          int                 `json:"parked"`
-	Reasons         map[hook.Reason]int `json:"parked_by_reason"` // as in Waiting
-	Dead            int                 `json:"dead"`             // dead deliveries of any age, of the counted endpoints
-	AtRisk          int                 `json:"at_risk"`          // as in Waiting
-	FirstLoss       time.Time           `json:"first_loss_at,omitzero"`
+	Waiting                             // of the counted endpoints
+	Dead            int                 `json:"dead"`                    // dead deliveries of any age, of the counted endpoints
 	Oldest          Pending             `json:"oldest_pending,omitzero"` // the oldest delivery that is retrying or parked; zero when none was found
 	OpenCircuits    int                 `json:"open_circuits"`           // and half-open ones
 	OpenByTenant    []TenantCount       `json:"open_circuits_by_tenant"` // at most maxOpenTenants, most first
@@ -232,9 +228,8 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 	}
 	var mu sync.Mutex
 	var (
-		harmed  []EndpointHarm
-		waiting Waiting
-		hour    stats.Counts
+		harmed []EndpointHarm
+		hour   stats.Counts
 	)
 	counted, err := counting(ctx, func(ctx context.Context) error {
 		return each(ctx, min(len(busy), maxCounted), countConcurrency, func(ctx context.Context, i int) error {
@@ -242,7 +237,6 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 			mu.Lock()
 			defer mu.Unlock()
 			p.add(part)
-			waiting.add(part.waiting)
 			hour.Add(&part.counts)
 			if part.attention() {
 				harmed = append(harmed, part.harm)
@@ -251,7 +245,6 @@ func (r *Reader) Pipeline(ctx context.Context) (Pipeline, error) {
 		})
 	})
 	p.Attention = troubles(harmed)
-	p.Retrying, p.Parked, p.Reasons, p.AtRisk, p.FirstLoss = waiting.Retrying, waiting.Parked, waiting.Reasons, waiting.AtRisk, waiting.FirstLoss
 	f := hour.Figures()
 	p.LastHour = LastHour{
 		Since: review.RecentSince(now), Delivered: f.Delivered, Failed: f.Attempts - f.Successes, Dead: f.Dead, MeanDelivery: meanDelivery(&f),
@@ -297,9 +290,8 @@ type part struct {
 	record   admission.Record
 	waiting  Waiting
 	oldest   backlog.Row
-	counts   stats.Counts  // recent
-	mean     time.Duration // of the recent answers
-	harm     EndpointHarm  // of a deleted endpoint without a condition
+	counts   stats.Counts // recent
+	harm     EndpointHarm // of a deleted endpoint without a condition
 }
 
 // recordOf returns the endpoint's record; a new one without a stored record.
@@ -337,8 +329,7 @@ func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Re
 	}
 	sum := stats.Sum(hours, time.Time{})
 	harm := EndpointHarm{Name: nameOf(e), Tenant: e.Tenant, Condition: judged(e, record, hours), Damage: Damage{Dead: sum.Dead, Failed: sum.Unsuccessful()}}
-	recent := review.Recent(hours, now)
-	return part{endpoint: e, record: record, counts: recent, mean: recent.Latency.Mean(), harm: harm}, hours, nil
+	return part{endpoint: e, record: record, counts: review.Recent(hours, now), harm: harm}, hours, nil
 }
 
 // fill counts the deliveries of a judged endpoint.
@@ -350,7 +341,7 @@ func (r *Reader) fill(ctx context.Context, f *part, now time.Time) error {
 			return err
 		}
 	}
-	c, waiting, err := r.counts(ctx, &s, f.mean, now)
+	c, waiting, err := r.counts(ctx, &s, f.counts.Latency.Mean(), now)
 	if err != nil {
 		return err
 	}
@@ -367,6 +358,7 @@ func (f *part) attention() bool {
 }
 
 func (p *Pipeline) add(found part) {
+	p.Waiting.add(found.waiting)
 	p.Dead += found.harm.Dead
 	p.Add(found.harm.Counted)
 	if d := found.oldest; backlog.Earlier(p.Oldest.CreatedAt, d.CreatedAt) != p.Oldest.CreatedAt {

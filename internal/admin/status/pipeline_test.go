@@ -74,8 +74,8 @@ func TestReader_Pipeline(t *testing.T) {
 	want := status.Pipeline{
 		At: b.now, Counted: backlog.Counted{Complete: true}, Oldest: status.Pending{ID: oldest.ID, State: oldest.State, CreatedAt: oldest.CreatedAt, Tenant: tenant, Age: 48 * time.Hour}, Dead: 1,
 		OpenCircuits: 2, OpenByTenant: []status.TenantCount{{Tenant: tenant, Count: 2}}, Queued: 1414, InFlight: 170,
-		Retrying: 3, Parked: 3, Reasons: map[hook.Reason]int{hook.ReasonDeleted: 3},
-		Queues: p.Queues, LastHour: status.LastHour{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), Delivered: 2, Failed: 2, Dead: 1, MeanDelivery: new(3 * time.Second)},
+		Waiting: status.Waiting{Retrying: 3, Parked: 3, Reasons: map[hook.Reason]int{hook.ReasonDeleted: 3}},
+		Queues:  p.Queues, LastHour: status.LastHour{Since: time.Date(2026, 11, 21, 8, 0, 0, 0, time.UTC), Delivered: 2, Failed: 2, Dead: 1, MeanDelivery: new(3 * time.Second)},
 	}
 	if diff := cmp.Diff(want, p); diff != "" {
 		t.Errorf("Pipeline (-want +got):\n%s", diff)
