@@ -160,40 +160,26 @@ const (
 	replaysPath    = tenantPath + "/replays"
 	replayPath     = replaysPath + "/{replay}"
 	deadPath       = tenantPath + "/dead-letters"
-	analysisPath   = deadPath + "/analysis"
-	payloadPath    = eventPath + "/payload"
 	auditPath      = "/audit"
 	statsPath      = "/stats"
 	searchPath     = "/search"
-	erasurePath    = tenantPath + "/erasures/{erasure}"
 	limitsPath     = tenantPath + "/limits"
-	healthPath     = "/v1/health"
-	egressPath     = tenantPath + "/egress"
 	linksPath      = tenantPath + "/portal-links"
-	linkPath       = linksPath + "/{key}"
 	sessionPath    = tenantPath + "/portal-session"
 	eventTypesPath = "/v1/event-types"
 	eventTypePath  = eventTypesPath + "/{type}"
 	rejectsPath    = "/v1/rejects"
-	callerPath     = "/v1/caller"
 	keysPath       = "/v1/keys"
-	keyPath        = keysPath + "/{key}"
-	documentPath   = "/v1/openapi.yaml"
-	documentJSON   = "/v1/openapi.json"
 	docsPath       = "/docs"
 )
 
-// delivery, event and job are actions on what the path names.
+// delivery and event are actions on what the path names.
 func delivery(do func(context.Context, *call, hook.DeliveryID) (reply, error)) action {
 	return named("delivery", hook.ParseDeliveryID, do)
 }
 
 func event(do func(context.Context, *call, hook.EventID) (reply, error)) action {
 	return named("event", hook.ParseEventID, do)
-}
-
-func job(do func(context.Context, *call, hook.JobID) (reply, error)) action {
-	return named("replay", hook.ParseJobID, do)
 }
 
 func eventRoutes(h *events) []route {
@@ -217,12 +203,12 @@ func replayRoutes(h *replays) []route {
 		change(eventPath+"/replay", "event.replay", withOptionalBody(h.replayEvent)),
 		change(replaysPath, "replay.start", withForm(maxBody, h.startJob)),
 		read(replaysPath, h.listJobs),
-		read(replayPath, job(h.getJob)),
-		change(replayPath+"/cancel", "replay.cancel", job(begun(h.cancelJob))),
-		{Route{Method: http.MethodDelete, Path: payloadPath, Scope: hook.ScopeAdmin, Change: "event.erase"}, event(begun(h.erasePayload))},
+		read(replayPath, named("replay", hook.ParseJobID, h.getJob)),
+		change(replayPath+"/cancel", "replay.cancel", named("replay", hook.ParseJobID, begun(h.cancelJob))),
+		{Route{Method: http.MethodDelete, Path: eventPath + "/payload", Scope: hook.ScopeAdmin, Change: "event.erase"}, event(begun(h.erasePayload))},
 		{Route{Method: http.MethodDelete, Path: tenantPath, Scope: hook.ScopeAdmin, AllTenants: true, Change: eraseAction}, begunOn("tenant", h.eraseTenant)},
-		{Route{Method: http.MethodGet, Path: erasurePath, Scope: hook.ScopeAdmin, AllTenants: true}, named("erasure", hook.ParseErasureID, h.getErasure)},
-		{Route{Method: http.MethodGet, Path: analysisPath, Scope: hook.ScopeRead}, h.analyse},
+		{Route{Method: http.MethodGet, Path: tenantPath + "/erasures/{erasure}", Scope: hook.ScopeAdmin, AllTenants: true}, named("erasure", hook.ParseErasureID, h.getErasure)},
+		{Route{Method: http.MethodGet, Path: deadPath + "/analysis", Scope: hook.ScopeRead}, h.analyse},
 	}
 }
 
@@ -266,7 +252,7 @@ func manageRoutes(h *manage) []route {
 		read(tenantPath+statsPath, h.getStats),
 		read(tenantPath+"/health", h.getTenantHealth),
 		read(tenantPath+"/attention", h.listAttention),
-		read(egressPath, h.getEgress),
+		read(tenantPath+"/egress", h.getEgress),
 		read(tenantPath+searchPath, h.search),
 		{Route{Method: http.MethodGet, Path: "/v1" + searchPath, Scope: hook.ScopeRead, AllTenants: true}, h.search},
 		{Route{Method: http.MethodPost, Path: endpointPath + "/preview", Scope: hook.ScopeRead}, withForm(maxEventBody, h.previewEndpoint)},
@@ -275,11 +261,11 @@ func manageRoutes(h *manage) []route {
 		admin(http.MethodPut, limitsPath, limitsActions+"set", withForm(maxBody, h.putTenantLimits)),
 		admin(http.MethodDelete, limitsPath, limitsActions+"delete", h.deleteTenantLimits),
 		{Route{Method: http.MethodPost, Path: linksPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: "portal_link.create"}, withOptionalBody(h.createPortalLink)},
-		{Route{Method: http.MethodDelete, Path: linkPath, Scope: hook.ScopePortalWrite, AllTenants: true, Change: endLinkAction}, named("key", hook.ParseKeyID, begun(h.endLink))},
+		{Route{Method: http.MethodDelete, Path: linksPath + "/{key}", Scope: hook.ScopePortalWrite, AllTenants: true, Change: endLinkAction}, named("key", hook.ParseKeyID, begun(h.endLink))},
 		{Route{Method: http.MethodPost, Path: sessionPath, Public: true, Change: "portal_session.open"}, withBody(maxCodeBody, h.openPortalSession)},
 		{Route{Method: http.MethodDelete, Path: sessionPath, Own: true, NoPerson: true, Change: "portal_session.end"}, h.endPortalSession},
-		admin(http.MethodGet, healthPath, "", h.getHealth),
-		read(documentJSON, h.documentWithTypes),
+		admin(http.MethodGet, "/v1/health", "", h.getHealth),
+		read("/v1/openapi.json", h.documentWithTypes),
 		read(eventTypesPath, h.listEventTypes),
 		read(eventTypePath, h.getEventType),
 		admin(http.MethodPut, eventTypePath, "event_type.set", withForm(maxBody, h.putEventType)),
@@ -287,10 +273,10 @@ func manageRoutes(h *manage) []route {
 		admin(http.MethodGet, "/v1"+statsPath, "", h.getPipelineStats),
 		admin(http.MethodGet, rejectsPath, "", h.listRejects),
 		admin(http.MethodPost, rejectsPath+"/redrive", "rejects.redrive", h.redriveRejects),
-		{Route{Method: http.MethodGet, Path: callerPath, Own: true}, h.getCaller},
+		{Route{Method: http.MethodGet, Path: "/v1/caller", Own: true}, h.getCaller},
 		{Route{Method: http.MethodPost, Path: keysPath, Scope: hook.ScopeAdmin, AllTenants: true, NoPerson: true, Change: "key.create"}, withForm(maxBody, h.createKey)},
 		admin(http.MethodGet, keysPath, "", h.listKeys),
-		admin(http.MethodDelete, keyPath, "key.revoke", named("key", hook.ParseKeyID, begun(h.revokeKey))),
+		admin(http.MethodDelete, keysPath+"/{key}", "key.revoke", named("key", hook.ParseKeyID, begun(h.revokeKey))),
 		{Route{Method: http.MethodGet, Path: tenantPath + auditPath, Scope: hook.ScopeAudit}, h.listChanges},
 		admin(http.MethodGet, "/v1"+auditPath, "", h.listChanges),
 	}
@@ -301,7 +287,7 @@ func docsRoutes(h docs) []route {
 		return route{Route{Method: http.MethodGet, Path: path, Public: true}, do}
 	}
 	return []route{
-		public(documentPath, h.document),
+		public("/v1/openapi.yaml", h.document),
 		public(docsPath, h.page),
 		public(docsPath+"/{file}", h.part),
 	}

@@ -91,6 +91,15 @@ func (c *call) begin(ctx context.Context, target string, request any) error {
 	return nil
 }
 
+// beginMatching is begin for a target with versions. It returns the version that the change requires, see
+// ifMatch.
+func (c *call) beginMatching(ctx context.Context, target string, request any) (version int64, err error) {
+	if version, err = ifMatch(c); err == nil {
+		err = c.begin(ctx, target, request)
+	}
+	return version, err
+}
+
 // begun returns an action of a request without a body that begins the record of a change of what has
 // the id.
 func begun[ID ~string](do func(context.Context, *call, ID) (reply, error)) func(context.Context, *call, ID) (reply, error) {

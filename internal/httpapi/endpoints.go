@@ -106,24 +106,18 @@ func (q *params) endpointIDs(name string) []hook.EndpointID {
 }
 
 func (h *manage) changeEndpoint(ctx context.Context, c *call, fields endpoint.Fields, wrong hook.Fields) (reply, error) {
-	version, err := ifMatch(c)
+	version, err := c.beginMatching(ctx, c.r.PathValue("endpoint"), maskedFields(fields))
 	if err != nil {
 		return reply{}, err
 	}
 	fields.Wrong = wrong
-	if err := c.begin(ctx, c.r.PathValue("endpoint"), maskedFields(fields)); err != nil {
-		return reply{}, err
-	}
 	e, err := h.endpoints(c).Change(ctx, c.tenant, c.r.PathValue("endpoint"), version, fields)
 	return h.endpoint(c, e, err)
 }
 
 func (h *manage) deleteEndpoint(ctx context.Context, c *call) (reply, error) {
-	version, err := ifMatch(c)
+	version, err := c.beginMatching(ctx, c.r.PathValue("endpoint"), nil)
 	if err != nil {
-		return reply{}, err
-	}
-	if err := c.begin(ctx, c.r.PathValue("endpoint"), nil); err != nil {
 		return reply{}, err
 	}
 	if err := h.endpoints(c).Delete(ctx, c.tenant, c.r.PathValue("endpoint"), version); err != nil {

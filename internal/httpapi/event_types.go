@@ -39,7 +39,7 @@ type eventTypeView struct {
 }
 
 func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, wrong hook.Fields) (reply, error) {
-	version, err := ifMatch(c)
+	version, err := c.beginMatching(ctx, c.r.PathValue("type"), body.audited())
 	if err != nil {
 		return reply{}, err
 	}
@@ -51,9 +51,6 @@ func (h *manage) putEventType(ctx context.Context, c *call, body eventTypeBody, 
 		if t.Validation, err = hook.ParseValidation(*body.Validation); err != nil {
 			wrong.Add("validation", "must be off, warn or reject")
 		}
-	}
-	if err := c.begin(ctx, t.Name, body.audited()); err != nil {
-		return reply{}, err
 	}
 	before, after, err := h.Types.Put(ctx, t, version, wrong...)
 	if err != nil {
@@ -78,11 +75,8 @@ func (h *manage) getEventType(ctx context.Context, c *call) (reply, error) {
 }
 
 func (h *manage) deleteEventType(ctx context.Context, c *call) (reply, error) {
-	version, err := ifMatch(c)
+	version, err := c.beginMatching(ctx, c.r.PathValue("type"), nil)
 	if err != nil {
-		return reply{}, err
-	}
-	if err := c.begin(ctx, c.r.PathValue("type"), nil); err != nil {
 		return reply{}, err
 	}
 	t, err := h.Types.Delete(ctx, c.r.PathValue("type"), version)

@@ -6,35 +6,30 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// tlsBody holds the TLS settings in a request. Absent fields are nil: none.
+// tlsBody holds the texts of TLS settings in a request, and their masks in records and responses. Empty:
+// none.
 type tlsBody struct {
-	CA          *string `json:"ca,omitzero"`
-	Certificate *string `json:"certificate,omitzero"`
-	Key         *string `json:"key,omitzero"`
+	CA          string `json:"ca,omitzero"`
+	Certificate string `json:"certificate,omitzero"`
+	Key         string `json:"key,omitzero"`
 }
 
 // material translates the body. Package hook checks the content.
 func (b tlsBody) material() (*hook.Material, hook.Fields) {
-	m := new(hook.Material)
-	set(&m.CA, b.CA)
-	set(&m.Certificate, b.Certificate)
-	set(&m.Key, b.Key)
-	return m, nil
+	return &hook.Material{CA: b.CA, Certificate: b.Certificate, Key: b.Key}, nil
 }
 
 // maskedTLS returns the settings for a record. Certificates are left out because they are long; the
 // record of the change names the subject.
 func maskedTLS(m hook.Material) tlsBody {
-	return tlsBody{orNil(mask(m.CA)), orNil(mask(m.Certificate)), orNil(mask(m.Key))}
+	return tlsBody{mask(m.CA), mask(m.Certificate), mask(m.Key)}
 }
 
-// tlsView is the TLS settings in a response. Stored texts are shown as ***.
+// tlsView is the TLS settings in a response.
 type tlsView struct {
-	CA          string     `json:"ca,omitzero"`
-	Certificate string     `json:"certificate,omitzero"`
-	Key         string     `json:"key,omitzero"`
-	Subject     string     `json:"subject,omitzero"`
-	NotAfter    *time.Time `json:"not_after,omitzero"`
+	tlsBody
+	Subject  string     `json:"subject,omitzero"`
+	NotAfter *time.Time `json:"not_after,omitzero"`
 }
 
 // viewTLS returns nil without settings.
