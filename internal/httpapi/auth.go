@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"time"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -86,4 +87,21 @@ func remoteAddr(r *http.Request) netip.Addr {
 	}
 	addr, _ := netip.ParseAddr(r.RemoteAddr) // an address that cannot be read is in no network
 	return addr
+}
+
+// callerView is the caller as the routes see it.
+type callerView struct {
+	ID        hook.KeyID    `json:"id"`
+	Name      string        `json:"name"`
+	Tenant    hook.TenantID `json:"tenant"`
+	Scopes    []hook.Scope  `json:"scopes"`
+	ExpiresAt time.Time     `json:"expires_at,omitzero"`
+
+	Environment string `json:"environment,omitzero"` // of the deployment
+}
+
+// getCaller returns the caller of the request, without a read.
+func (h *manage) getCaller(_ context.Context, c *call) (reply, error) {
+	p := c.principal
+	return ok(callerView{ID: p.Key, Name: p.Name, Tenant: p.Tenant, Scopes: p.Scopes, ExpiresAt: p.ExpiresAt, Environment: h.Environment}), nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
 )
 
 // egressView holds the choices for an endpoint's region, egress, destination and signature
@@ -63,4 +64,20 @@ func (h *manage) getEgress(_ context.Context, c *call) (reply, error) {
 		Profiles:     viewProfiles(h.Endpoints.SignatureProfiles()),
 		Verification: h.Endpoints.Prover != nil,
 	}), nil
+}
+
+// destinationsView holds what a customer needs to know to create the role of an AWS destination.
+type destinationsView struct {
+	Types     []string `json:"types"`
+	RolePath  string   `json:"role_path"`
+	Principal string   `json:"principal"`
+}
+
+// viewDestinations returns nil if the deployment has no AWS destinations.
+func viewDestinations(d hook.Destinations) *destinationsView {
+	if d.RolePath == "" {
+		return nil
+	}
+	types := each(destination.Names()[1:], hook.DestinationType.String) // http needs no role
+	return &destinationsView{Types: types, RolePath: d.RolePath, Principal: d.Principal}
 }

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
 	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/destination"
 	"surehook.example/surehook/internal/rule/retry"
 )
 
@@ -116,4 +118,169 @@ func choose[T fmt.Stringer](field, name string, all ...T) (T, []hook.FieldError)
 	}
 	var none T
 	return none, []hook.FieldError{{Field: field, Message: "must be one of " + strings.Join(words, ", ")}}
+}
+
+// authBody is the authentication at the receiver. Absent fields are nil.
+type authBody struct {
+	Type     *hook.AuthType `json:"type"`
+	Username *string        `json:"username,omitzero"`
+	Password *string        `json:"password,omitzero"`
+	Token    *string        `json:"token,omitzero"`
+
+	TokenURL     *string     `json:"token_url,omitzero"`
+	ClientID     *string     `json:"client_id,omitzero"`
+	ClientSecret *string     `json:"client_secret,omitzero"`
+	Scope        *string     `json:"scope,omitzero"`
+	Audience     *string     `json:"audience,omitzero"`
+	ClientAuth   *clientAuth `json:"client_auth,omitzero"`
+}
+
+// clientAuth says where a request for a token carries the client's id and secret: true is its body.
+type clientAuth bool
+
+// String returns the place as it appears in the API.
+func (c clientAuth) String() string {
+	if c {
+		return "body"
+	}
+	return "basic"
+}
+
+// auth translates the body. Package hook checks the bounds.
+func (b authBody) auth() (a *hook.Auth, errs hook.Fields) {
+	if b.Type == nil {
+		errs.Add("auth.type", "is missing")
+		return nil, errs
+	}
+	t := *b.Type
+	a = &hook.Auth{Type: t}
+	for _, field := range []struct {
+		name  string
+		of    hook.AuthType
+		given *string
+		to    *string
+	}{
+		{"auth.username", hook.AuthBasic, b.Username, &a.Username},
+		{"auth.password", hook.AuthBasic, b.Password, &a.Secret},
+		{"auth.token", hook.AuthBearer, b.Token, &a.Secret},
+		{"auth.token_url", hook.AuthOAuth2, b.TokenURL, &a.OAuth.TokenURL},
+		{"auth.client_id", hook.AuthOAuth2, b.ClientID, &a.OAuth.ClientID},
+		{"auth.client_secret", hook.AuthOAuth2, b.ClientSecret, &a.Secret},
+		{"auth.scope", hook.AuthOAuth2, b.Scope, &a.OAuth.Scope},
+		{"auth.audience", hook.AuthOAuth2, b.Audience, &a.OAuth.Audience},
+	} {
+		switch {
+		case field.given == nil:
+		case field.of != t:
+			errs.Add(field.name, "is for the type %s only", field.of)
+		default:
+			*field.to = *field.given
+		}
+	}
+	if b.ClientAuth != nil {
+		a.OAuth.InBody = bool(*b.ClientAuth)
+		errs.Refuse(t != hook.AuthOAuth2, "auth.client_auth", "is for the type %s only", hook.AuthOAuth2)
+	}
+	if len(errs) > 0 {
+		return nil, errs
+	}
+	return a, nil
+}
+
+// viewAuth returns the authentication, with a mask in place of the secret.
+func viewAuth(a hook.Auth) *authBody {
+	secret := orNil(a.Secret)
+	if a.Secret != hook.Masked && a.Secret != newValue {
+		secret = orNil(mask(a.Secret))
+	}
+	view := &authBody{Type: &a.Type}
+	switch a.Type {
+	case hook.AuthBasic:
+		view.Username, view.Password = &a.Username, secret
+	case hook.AuthBearer:
+		view.Token = secret
+	case hook.AuthOAuth2:
+		view.TokenURL, view.ClientID, view.ClientSecret = &a.OAuth.TokenURL, &a.OAuth.ClientID, secret
+		view.Scope, view.Audience, view.ClientAuth = orNil(a.OAuth.Scope), orNil(a.OAuth.Audience), new(clientAuth(a.OAuth.InBody))
+	case hook.AuthNone:
+	}
+	return view
+}
+
+// orNil returns nil for an empty text.
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// tlsBody holds the texts of TLS settings in a request, and their masks in records and responses. Empty:
+// none.
+type tlsBody struct {
+	CA          string `json:"ca,omitzero"`
+	Certificate string `json:"certificate,omitzero"`
+	Key         string `json:"key,omitzero"`
+}
+
+// material translates the body. Package hook checks the content.
+func (b tlsBody) material() (*hook.Material, hook.Fields) {
+	return &hook.Material{CA: b.CA, Certificate: b.Certificate, Key: b.Key}, nil
+}
+
+// maskedTLS returns the settings for a record. Certificates are left out because they are long; the
+// record of the change names the subject.
+func maskedTLS(m hook.Material) tlsBody {
+	return tlsBody{mask(m.CA), mask(m.Certificate), mask(m.Key)}
+}
+
+// tlsView is the TLS settings in a response.
+type tlsView struct {
+	tlsBody
+	Subject  string     `json:"subject,omitzero"`
+	NotAfter *time.Time `json:"not_after,omitzero"`
+}
+
+// viewTLS returns nil without settings.
+func viewTLS(t hook.TLS) *tlsView {
+	if !t.On() {
+		return nil
+	}
+	view := new(tlsView)
+	if t.CA {
+		view.CA = hook.Masked
+	}
+	if t.Client {
+		view.Certificate, view.Key, view.Subject, view.NotAfter = hook.Masked, hook.Masked, t.Subject, new(t.NotAfter)
+	}
+	return view
+}
+
+// destinationOf translates a flat object: the type, and its settings that are not empty, which
+// package rule/destination checks.
+func destinationOf(fields map[string]string) (*hook.Destination, hook.Fields) {
+	var d hook.Destination
+	var wrong hook.Fields
+	if d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...); len(wrong) > 0 {
+		return nil, wrong
+	}
+	for name, value := range fields {
+		if name != "type" && value != "" {
+			if d.Settings == nil {
+				d.Settings = make(map[string]string, len(fields))
+			}
+			d.Settings[name] = value
+		}
+	}
+	return &d, nil
+}
+
+// viewDestination is the inverse, with the external id of a stored endpoint.
+func viewDestination(d hook.Destination) map[string]string {
+	fields := map[string]string{"type": d.Type.String()}
+	if d.ExternalID != "" {
+		fields["external_id"] = d.ExternalID
+	}
+	maps.Copy(fields, d.Settings)
+	return fields
 }

@@ -5,11 +5,27 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/admin/page"
+	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
+)
+
+// Parameters of lists.
+const (
+	endpointParam = "endpoint"
+	stateParam    = "state"
+	typeParam     = "event_type"
+	statusParam   = "status_class"
+	failedParam   = "failed_attempt"
+	blockingParam = "blocking"
+	keyParam      = "idempotency_key"
+	sinceParam    = "since"
+	untilParam    = "until"
 )
 
 // params are the parameters of a query. They collect what is wrong with them.
@@ -96,4 +112,80 @@ func viewList[T, V any](q *params, read func(page.Request) (page.List[T], error)
 		v.NextCursor = &l.Next
 	}
 	return ok(v), nil
+}
+
+// refusal returns the error about the wrong fields of a body, or the wrong parameters of a query; nil
+// for none.
+func refusal(wrong hook.Fields) error {
+	if len(wrong) == 0 {
+		return nil
+	}
+	return hook.Invalid(wrong...)
+}
+
+// optionalText returns the optional text of a body; an empty text is an error.
+func optionalText[T ~string](wrong *hook.Fields, field string, given *T) string {
+	if given == nil {
+		return ""
+	}
+	wrong.Refuse(*given == "", field, "must not be empty")
+	return string(*given)
+}
+
+// given returns the text of a parameter; an empty text is an error.
+func (q *params) given(name string) string {
+	q.wrong.Refuse(q.Has(name) && q.Get(name) == "", name, "must not be empty")
+	return q.Get(name)
+}
+
+func (q *params) eventType() string {
+	eventType := q.Get(typeParam)
+	q.wrong.Refuse(q.Has(typeParam) && !hook.ValidEventType(eventType), typeParam, "must be an exact type of events")
+	return eventType
+}
+
+func (q *params) state() hook.State {
+	state, err := hook.ParseState(q.Get(stateParam))
+	q.wrong.Refuse(err != nil, stateParam, "must be one of retrying, parked, delivered, dead, discarded, cancelled")
+	return state
+}
+
+// word returns the value of a parameter that is one of the words, or absent.
+func (q *params) word(name, message string, words ...string) string {
+	q.wrong.Refuse(q.Has(name) && !slices.Contains(words, q.Get(name)), name, "%s", message)
+	return q.Get(name)
+}
+
+func (q *params) statusClass() status.HTTPClass {
+	return status.HTTPClass(q.word(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx", "none", "2xx", "3xx", "4xx", "5xx"))
+}
+
+// flag returns the value of a parameter that is true or false; false if the parameter is absent.
+func (q *params) flag(name string) bool {
+	return q.word(name, "must be true or false", "true", "false") == "true"
+}
+
+// time returns a time in RFC 3339, or the zero time if the parameter is absent. A time after all
+// times that can be stored becomes the last possible one, because stored times have four digits
+// for the year. A time before all of them becomes the start of 1970, because the zero time means
+// no bound.
+func (q *params) time(name string) time.Time {
+	if !q.Has(name) {
+		return time.Time{}
+	}
+	text := q.Get(name)
+	at, err := time.Parse(time.RFC3339, text)
+	switch _, plus := time.Parse(time.RFC3339, strings.ReplaceAll(text, " ", "+")); {
+	case err != nil && plus == nil:
+		q.wrong.Add(name, "has a space before its zone: a query decodes + as a space, so write %%2B in its place")
+	case err != nil:
+		q.wrong.Add(name, "must be a time such as 2026-11-21T09:30:00Z")
+	}
+	if last := time.Date(9999, 12, 31, 23, 59, 59, 999e6, time.UTC); at.After(last) {
+		return last
+	}
+	if first := time.Unix(0, 0).UTC(); at.Before(first) {
+		return first
+	}
+	return at.UTC()
 }

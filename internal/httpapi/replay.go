@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"time"
 
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
@@ -166,4 +167,24 @@ func (h *replays) erasePayload(ctx context.Context, c *call, id hook.EventID) (r
 	}
 	c.changed(nil, facts{"erased_at": erased.Event.ErasedAt, "cancelled": erased.Cancelled})
 	return reply{status: http.StatusNoContent}, nil
+}
+
+type notReplayedView struct {
+	Delivery hook.DeliveryID `json:"delivery_id"`
+	Endpoint hook.EndpointID `json:"endpoint_id"`
+	Error    problem         `json:"error"`
+}
+
+// defaultPeriod is the default length of the analyzed period.
+const defaultPeriod = 24 * time.Hour
+
+func (h *replays) analyse(ctx context.Context, c *call) (reply, error) {
+	q, period := query(c, "period"), defaultPeriod
+	if q.Has("period") {
+		var ok bool
+		if period, ok = parseDuration(q.Get("period")); !ok {
+			q.wrong.Add("period", durationForm)
+		}
+	}
+	return q.answer(func() (any, error) { return h.Replayer.Analyse(ctx, c.tenant, period) })
 }
