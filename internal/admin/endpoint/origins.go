@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"context"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -66,4 +68,104 @@ func (p Origins) check(e hook.Endpoint) (errs hook.Fields) {
 		errs.Add("egress", "must be shared with a region: fixed addresses and the private network are in the deployment's own region")
 	}
 	return errs
+}
+
+// checkOrigin returns the secrets of before that after would send to another origin. Header
+// values, the authentication and the client certificate are for one origin. A caller who may
+// change an endpoint may not read them, so they must not be sent to the caller's own server
+// either. So when the origin changes, each of them must be given again, or removed. Between the
+// internet and the private network, one URL can lead to two receivers: so can their token endpoints.
+//
+// Signing secrets do not count, because a request has only signatures. The secret of an OAuth
+// client goes to the token endpoint, see applyAuth, but the access token goes to the URL.
+func checkOrigin(before, after hook.Endpoint) []hook.FieldError {
+	reason := "the new url has another origin"
+	switch {
+	case before.Private() != after.Private():
+		reason = "the new egress is another network"
+	case hook.Origin(before.URL) == hook.Origin(after.URL):
+		return nil
+	}
+	var errs hook.Fields
+	again := func(field string) { errs.Add(field, "must be given again, or removed: %s", reason) }
+	for name := range after.SealedHeaders { // given values are in Headers
+		again("headers." + name)
+	}
+	if len(after.Auth.Sealed) > 0 {
+		again(hook.AuthField(after.Auth.Type))
+	}
+	if after.TLS.Client && (after.TLS.Material == nil || after.TLS.Material.Key == "") {
+		again("tls.key")
+	}
+	slices.SortFunc(errs, func(a, b hook.FieldError) int { return strings.Compare(a.Field, b.Field) })
+	return errs
+}
+
+// place checks that the tenant may have another endpoint at the host of e's URL. before is the
+// stored URL, empty for a new endpoint. With a limit, the write of e requires that the tenant has
+// not changed since, so that concurrent writes cannot exceed the limit together.
+func (a *Admin) place(ctx context.Context, e *hook.Endpoint, before string) error {
+	host := hook.Host(e.URL)
+	if a.PerHost == 0 || e.Destination.On() || hook.Host(before) == host {
+		return nil
+	}
+	version, err := a.Store.TenantVersion(ctx, e.Tenant)
+	if err != nil {
+		return fmt.Errorf("read version of tenant %s: %w", e.Tenant, err)
+	}
+	all, err := a.Store.Endpoints(ctx, e.Tenant)
+	if err != nil {
+		return fmt.Errorf("count endpoints of tenant %s: %w", e.Tenant, err)
+	}
+	count := 0
+	for _, other := range all {
+		if hook.Host(other.URL) == host && other.ID != e.ID {
+			count++
+		}
+	}
+	if count >= a.PerHost {
+		return fmt.Errorf("place endpoint %s: %w", e.ID, hook.TooManyForHost(a.PerHost))
+	}
+	e.TenantVersion = &version
+	return nil
+}
+
+// placeTries limits the tries of creating an endpoint with a limit per host, of which each reads all
+// endpoints of the tenant. They are few, because a uid that is taken is a conflict, too.
+const placeTries = 3
+
+// prove asks the receiver of the endpoint, if the URL differs from that of before, belonged to a
+// destination in AWS, or is in another network. A destination in AWS needs no question: its role is
+// proof. It also asks the token endpoint, if its origin or network differs. secret is the new v1
+// secret, or empty for a stored one.
+func (a *Admin) prove(ctx context.Context, before, e hook.Endpoint, secret string) error {
+	if a.Prover == nil || e.Destination.On() {
+		return nil
+	}
+	elsewhere := e.Private() != before.Private() // where one URL may lead to another receiver
+	if elsewhere || e.URL != before.URL || before.Destination.On() {
+		if err := a.proveURL(ctx, e, secret); err != nil {
+			return err
+		}
+	}
+	if e.Auth.Type == hook.AuthOAuth2 && (elsewhere || hook.Origin(e.Auth.OAuth.TokenURL) != hook.Origin(before.Auth.OAuth.TokenURL)) {
+		if err := a.Prover.ProveToken(ctx, e); err != nil {
+			return fmt.Errorf("verify the token endpoint of endpoint %s: %w", e.ID, err)
+		}
+	}
+	return nil
+}
+
+func (a *Admin) proveURL(ctx context.Context, e hook.Endpoint, secret string) error {
+	if e.TLS.On() && e.TLS.Material == nil {
+		stored, err := a.Store.TLSMaterial(ctx, e.Tenant, e.ID)
+		if err != nil {
+			return fmt.Errorf("read TLS settings of endpoint %s: %w", e.ID, err)
+		}
+		e.TLS.Material = &stored
+	}
+	if err := a.Prover.Prove(ctx, e, secret); err != nil {
+		return fmt.Errorf("verify endpoint %s: %w", e.ID, err)
+	}
+	return nil
 }

@@ -14,7 +14,10 @@
 package person
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,6 +27,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
 
+	"surehook.example/surehook/internal/admin/apikey"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
 )
@@ -204,4 +208,45 @@ func (c claims) name() string {
 	user, _ := c.all["preferred_username"].(string)
 	all := []string{c.email(), user, c.subject()}
 	return all[slices.IndexFunc(all, hook.ValidPersonName)]
+}
+
+// scopesOf returns the scopes of the strongest role of the groups; nil for no role. roles
+// has the role of each group.
+func scopesOf(roles map[string]string, groups []string) []hook.Scope {
+	scopes := map[string][]hook.Scope{
+		names.RoleOperator: {hook.ScopeAdmin},
+		names.RoleSupport:  {hook.ScopeRead, hook.ScopeReplay, hook.ScopeTenantsRead},
+		names.RoleReadOnly: {hook.ScopeRead, hook.ScopeTenantsRead},
+	}
+	for _, role := range names.Roles() {
+		if slices.ContainsFunc(groups, func(group string) bool { return roles[group] == role }) {
+			return scopes[role]
+		}
+	}
+	return nil
+}
+
+// subject returns the subject in a form for ids: a subject with other characters, or a
+// longer one, by its hash.
+func (c claims) subject() string {
+	if hook.ValidPersonName(c.Subject) {
+		return c.Subject
+	}
+	sum := sha256.Sum256([]byte(c.Subject))
+	return "sha256-" + hex.EncodeToString(sum[:])
+}
+
+// New returns the verifier of the deployment's sign-in; nil for the zero SignIn.
+func New(s names.SignIn, log *slog.Logger, now func() time.Time) (apikey.People, error) {
+	if s.Issuer == "" {
+		return nil, nil //nolint:nilnil // no sign-in is no fault
+	}
+	groups, err := names.ParseRoles(s.Roles)
+	if err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	return &Verifier{
+		Issuer: s.Issuer, ClientID: s.ClientID, Claim: cmp.Or(s.Claim, names.DefaultClaim), Roles: groups,
+		Keys: &KeySet{Issuer: s.Issuer, Client: NewClient(), Log: log, Now: now}, Log: log, Now: now,
+	}, nil
 }
