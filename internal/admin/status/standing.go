@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/page"
-	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/order"
@@ -85,13 +84,12 @@ func (r *Reader) Blocking(ctx context.Context, tenant hook.TenantID, f DeliveryF
 		return page.List[Blocking]{}, err
 	}
 	found := make([]Standing, len(dead.Data))
-	for _, err := range parallel.Each(len(found), concurrentReads, func(i int) (err error) {
+	err = each(ctx, len(found), concurrentReads, func(ctx context.Context, i int) (err error) {
 		found[i], err = r.standing(ctx, dead.Data[i])
 		return err
-	}) {
-		if err != nil {
-			return page.List[Blocking]{}, err
-		}
+	})
+	if err != nil {
+		return page.List[Blocking]{}, err
 	}
 	list := page.List[Blocking]{Next: dead.Next}
 	for i, s := range found {

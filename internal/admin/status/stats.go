@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -54,40 +55,38 @@ type Statistics struct {
 	Rows      []StatsRow `json:"data"`
 }
 
-// StatsRow holds the figures of a group, in an hour or in total. The group other has
-// neither tenant, endpoint nor type: the groups with the fewest attempts, and the
-// types without counts of their own.
-type StatsRow struct {
-	Hour     time.Time       `json:"hour,omitzero"` // zero: the total
+// StatsGroup is what a row of statistics stands for. The group other has neither tenant, endpoint nor
+// type: the groups with the fewest attempts, and the types without counts of their own.
+type StatsGroup struct {
+	Hour     time.Time       `json:"hour,omitzero"` // zero: all hours
 	Tenant   hook.TenantID   `json:"tenant,omitzero"`
 	Endpoint hook.EndpointID `json:"endpoint_id,omitzero"`
 	Type     string          `json:"event_type,omitzero"`
 	Other    bool            `json:"other,omitzero"`
+}
+
+// inAll returns the group in all hours.
+func (g StatsGroup) inAll() StatsGroup {
+	g.Hour = time.Time{}
+	return g
+}
+
+// StatsRow holds the figures of a group.
+type StatsRow struct {
+	StatsGroup
 	Figures
 	ByOutcome   map[hook.Class]int `json:"attempts_by_outcome,omitzero"` // nil for an event type
 	DeliveredAt []int              `json:"delivered_by_attempt"`
 }
 
-// statsSum is a row with the sum of its counts.
-type statsSum struct {
-	StatsRow
-
-	of stats.Figures
-}
-
-// row returns the row with the figures of the sum.
-func (s *statsSum) row() StatsRow {
-	s.of.Dead = max(s.of.Dead, 0)
-	r := s.StatsRow
-	r.Figures, r.ByOutcome, r.DeliveredAt = figuresOf(&s.of), byOutcome(&s.of), byNumber(s.of.DeliveredAt[:])
-	if s.of.Waited == 0 { // of an event type: not counted
+func rowOf(g StatsGroup, f *stats.Figures) StatsRow {
+	f.Dead = max(f.Dead, 0)
+	r := StatsRow{g, figuresOf(f), byOutcome(f), byNumber(f.DeliveredAt[:])}
+	if f.Waited == 0 { // of an event type: not counted
 		r.MeanDelivery = nil
 	}
 	return r
 }
-
-// name returns the name of the group; empty for all and for other.
-func (r *StatsRow) name() string { return string(r.Tenant) + string(r.Endpoint) + r.Type }
 
 // Statistics returns the figures of the tenant's endpoints, or of one endpoint. Deleted
 // endpoints are left out. The call makes a request for the list of endpoints and one per endpoint. A
@@ -169,8 +168,8 @@ func (r *Reader) counted(ctx context.Context, tenant hook.TenantID, ref string) 
 	return all, nil
 }
 
-// statsGroups holds the rows of a group by hour, or under the zero hour.
-type statsGroups map[string]map[time.Time]*statsSum
+// statsGroups holds the sums of the groups.
+type statsGroups map[StatsGroup]*stats.Figures
 
 // add adds the hours of the endpoint.
 func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour) {
@@ -178,37 +177,33 @@ func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour)
 		if !h.Start.Before(q.Until) {
 			continue
 		}
-		row := statsSum{}
+		var group StatsGroup
 		if q.Hourly {
-			row.Hour = h.Start
+			group.Hour = h.Start
 		}
 		switch q.Group {
 		case GroupType:
 			for name, c := range h.Types.All() {
-				row.Type, row.Other, row.of = name, name == "", c.Figures()
-				g.put(row.name(), row)
+				group.Type, group.Other = name, name == ""
+				g.put(group, c.Figures())
 			}
 			continue
 		case GroupEndpoint:
-			row.Endpoint = of.Endpoint
+			group.Endpoint = of.Endpoint
 		case GroupTenant:
-			row.Tenant = of.Tenant
+			group.Tenant = of.Tenant
 		case GroupNone:
 		}
-		row.of = h.Figures()
-		g.put(row.name(), row)
+		g.put(group, h.Figures())
 	}
 }
 
-func (g statsGroups) put(name string, row statsSum) {
-	if g[name] == nil {
-		g[name] = make(map[time.Time]*statsSum)
-	}
-	if stored := g[name][row.Hour]; stored != nil {
-		stored.of.Add(row.of)
+func (g statsGroups) put(group StatsGroup, f stats.Figures) {
+	if sum := g[group]; sum != nil {
+		sum.Add(f)
 		return
 	}
-	g[name][row.Hour] = &row
+	g[group] = &f
 }
 
 // rows returns the rows by hour, then by attempts, most first, the group other last.
@@ -218,35 +213,30 @@ func (g statsGroups) rows(q StatsQuery) []StatsRow {
 	if q.Hourly {
 		most = maxHourlyGroups
 	}
-	attempts := make(map[string]int)
-	var names []string
-	for name, hours := range g {
-		for _, row := range hours {
-			attempts[name] += row.of.Attempts
-		}
-		if name != "" {
-			names = append(names, name)
-		}
+	attempts := make(map[StatsGroup]int)
+	for group, f := range g {
+		attempts[group.inAll()] += f.Attempts
 	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(attempts[b], attempts[a]), cmp.Compare(a, b)) })
-	for _, name := range names[min(len(names), most):] {
-		for _, row := range g[name] {
-			g.put("", statsSum{StatsRow: StatsRow{Hour: row.Hour, Other: true}, of: row.of})
-		}
-		delete(g, name)
+	delete(attempts, StatsGroup{Other: true})
+	shown := slices.SortedFunc(maps.Keys(attempts), func(a, b StatsGroup) int {
+		return cmp.Or(cmp.Compare(attempts[b], attempts[a]), cmp.Compare(a.Tenant, b.Tenant), cmp.Compare(a.Endpoint, b.Endpoint), cmp.Compare(a.Type, b.Type))
+	})
+	order := make(map[StatsGroup]int) // of the group other: 0
+	for i, group := range shown[:min(len(shown), most)] {
+		order[group] = i - most
 	}
-	order := make(map[string]int)
-	for i, name := range names {
-		order[name] = i - len(names) // below the 0 of the group other
+	for group, f := range maps.Clone(g) {
+		if order[group.inAll()] == 0 && !group.Other {
+			g.put(StatsGroup{Hour: group.Hour, Other: true}, *f)
+			delete(g, group)
+		}
 	}
 	all := []StatsRow{}
-	for _, hours := range g {
-		for _, row := range hours {
-			all = append(all, row.row())
-		}
+	for group, f := range g {
+		all = append(all, rowOf(group, f))
 	}
 	slices.SortFunc(all, func(a, b StatsRow) int {
-		return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(order[a.name()], order[b.name()]))
+		return cmp.Or(a.Hour.Compare(b.Hour), cmp.Compare(order[a.inAll()], order[b.inAll()]))
 	})
 	return all
 }
