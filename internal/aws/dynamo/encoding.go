@@ -51,13 +51,7 @@ func fromTTL(seconds int64) time.Time {
 	return time.Unix(seconds, 0).UTC()
 }
 
-// word returns the stored form of an enumeration: the name, or "" for the zero value.
-func word(v any) string {
-	name, _ := encode(v).(*types.AttributeValueMemberS)
-	return name.Value
-}
-
-// parse is the inverse of word.
+// parse returns the value of an enumeration with the name; the zero value for none.
 func parse[T ~uint8](name string) (v T, err error) {
 	return v, wordCoder(reflect.TypeFor[T]()).decode(text(name), reflect.ValueOf(&v).Elem())
 }

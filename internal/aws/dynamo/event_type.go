@@ -31,15 +31,8 @@ func (s *Store) TypeListing(ctx context.Context, eventTypes []string) (ingest.Ty
 	if err != nil {
 		return ingest.TypeListing{}, translate(err, op)
 	}
-	for _, item := range items {
-		var t hook.EventType
-		if err := decodeItem(item, &t); err != nil {
-			s.unreadable(ctx, item, err)
-		}
-		if t.Name != "" { // without the unknown word the environment's validation applies
-			found.Types = append(found.Types, t)
-		}
-	}
+	// Without an unknown word, the environment's validation applies.
+	found.Types = decodeEach(ctx, s, items, func(t hook.EventType, _ error) bool { return t.Name != "" })
 	return found, nil
 }
 

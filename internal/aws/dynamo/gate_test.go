@@ -93,14 +93,14 @@ func TestStore_ChangeLimits_IsOneConditionalUpdate(t *testing.T) {
 		},
 		{
 			name: "the first rate slot", after: first,
-			condition: "attribute_not_exists(rate_slot_ns)", update: "SET rate_slot_ns = :slot, rate = :rate, expires_at = :expires",
-			values: map[string]any{":slot": n("1767323045679000000"), ":rate": n("1000"), ":expires": n("1767409445")},
+			condition: "attribute_not_exists(rate_slot_ns)", update: "SET rate_slot_ns = :rate_slot_ns, rate = :rate, expires_at = :expires",
+			values: map[string]any{":rate_slot_ns": n("1767323045679000000"), ":rate": n("1000"), ":expires": n("1767409445")},
 		},
 		{
 			name: "a later rate slot replaces the slot that was read", before: stored, after: reserved,
-			condition: "rate_slot_ns = :last AND rate = :before", update: "SET rate_slot_ns = :slot, rate = :rate, expires_at = :expires",
+			condition: "rate_slot_ns = :last AND rate = :before", update: "SET rate_slot_ns = :rate_slot_ns, rate = :rate, expires_at = :expires",
 			values: map[string]any{
-				":last": n("1767323045678000000"), ":before": n("0.5"), ":slot": n("1767323047678000000"), ":rate": n("0.5"), ":expires": n("1767409565"),
+				":last": n("1767323045678000000"), ":before": n("0.5"), ":rate_slot_ns": n("1767323047678000000"), ":rate": n("0.5"), ":expires": n("1767409565"),
 			},
 		},
 		{

@@ -28,7 +28,7 @@ const discards = "discards "
 const bounded = "bounded "
 
 func toJobItem(j replay.Job) jobItem {
-	state := word(j.State)
+	state := j.State.String()
 	switch {
 	case j.Action == replay.ActionDiscard:
 		state = discards + state

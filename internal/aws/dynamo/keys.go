@@ -76,8 +76,6 @@ const (
 
 func tenantPartition(tenant hook.TenantID) string { return tenantPrefix + string(tenant) }
 
-func eventPartition(id hook.EventID) string { return eventPrefix + string(id) }
-
 func tenantKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), tenantSort} }
 
 func dataKeyKey(tenant hook.TenantID) key { return key{tenantPartition(tenant), dataKeySort} }
@@ -107,7 +105,7 @@ func uidKey(tenant hook.TenantID, uid string) key {
 	return key{tenantPartition(tenant), uidPrefix + uid}
 }
 
-func eventKey(id hook.EventID) key { return key{eventPartition(id), eventSort} }
+func eventKey(id hook.EventID) key { return key{eventPrefix + string(id), eventSort} }
 
 // deliveryPartition returns the partition of a shard of the endpoint's deliveries.
 func deliveryPartition(id hook.EndpointID, shard int) string {

@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -111,9 +112,14 @@ func (u *limitsUpdate) asBefore(path, n string, lease admission.Lease) {
 
 // changeCounts adds the change of the rate slot, the score and the late attempts.
 func (u *limitsUpdate) changeCounts(delta admission.Delta, before, after admission.Limits) {
+	stored := encodeItem(after)
+	assign := func(names ...string) {
+		for _, name := range names {
+			u.assign(name, ":"+name, cmp.Or(stored[name], number(0)))
+		}
+	}
 	if delta.RateSlot {
-		u.assign("rate_slot_ns", ":slot", number(after.RateSlot.UnixNano()))
-		u.assign("rate", ":rate", encode(after.Rate))
+		assign("rate_slot_ns", "rate")
 		if before.RateSlot.IsZero() {
 			u.conditions = append(u.conditions, "attribute_not_exists(rate_slot_ns)")
 		} else {
@@ -122,14 +128,10 @@ func (u *limitsUpdate) changeCounts(delta admission.Delta, before, after admissi
 		}
 	}
 	if delta.Score {
-		u.assign("score", ":score", number(int64(after.Score)))
-		u.assign("score_at", ":score_at", number(millis(after.ScoreAt)))
-		u.assign("slots", ":slots", number(int64(after.Slots)))
-		u.assign("narrowed_at", ":narrowed_at", number(millis(after.NarrowedAt)))
+		assign("score", "score_at", "slots", "narrowed_at")
 	}
 	if delta.Late {
-		u.assign("late", ":late", number(int64(after.Late)))
-		u.assign("late_at", ":late_at", number(millis(after.LateAt)))
+		assign("late", "late_at")
 	}
 }
 

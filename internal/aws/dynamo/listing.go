@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/hook"
@@ -160,32 +159,4 @@ func (s *Store) subscribers(ctx context.Context, items []attributes) []ingest.Su
 // listedEndpoint returns the key of the endpoint of a row in the tenant's list.
 func listedEndpoint(row key) key {
 	return endpointKey(hook.EndpointID(strings.TrimPrefix(row.SK, endpointPrefix)))
-}
-
-// ownedBy returns the items of the tenant. The key of an endpoint does not name the
-// tenant.
-func ownedBy(items []attributes, tenant hook.TenantID) []attributes {
-	return slices.DeleteFunc(items, func(item attributes) bool {
-		owner, _ := item["tenant"].(*types.AttributeValueMemberS)
-		return owner == nil || owner.Value != string(tenant)
-	})
-}
-
-// endpoints decodes the endpoints of a list, in the order of their ids. A word that this build
-// does not know is left out of the endpoint, which still gets its events; Load then fails only
-// the tasks of that endpoint.
-func (s *Store) endpoints(ctx context.Context, items []attributes) []hook.Endpoint {
-	endpoints := make([]hook.Endpoint, 0, len(items))
-	for _, item := range items {
-		var e hook.Endpoint
-		err := decodeItem(item, &e)
-		if err != nil {
-			s.unreadable(ctx, item, err)
-		}
-		if e.ID != "" { // empty: an attribute has another type
-			endpoints = append(endpoints, e)
-		}
-	}
-	slices.SortFunc(endpoints, func(a, b hook.Endpoint) int { return strings.Compare(string(a.ID), string(b.ID)) })
-	return endpoints
 }

@@ -179,17 +179,23 @@ func (s *Store) unreadable(ctx context.Context, item attributes, err error) key 
 	return k
 }
 
-// readable decodes the items of a list, without those that this build cannot read: Store.Unreadable
-// learns of them.
+// readable decodes the items of a list, without those that this build cannot read.
 func readable[T any](ctx context.Context, s *Store, items []attributes) []T {
+	return decodeEach(ctx, s, items, func(_ T, err error) bool { return err == nil })
+}
+
+// decodeEach decodes the items of a list that are wanted. Store.Unreadable learns of those that this
+// build cannot read.
+func decodeEach[T any](ctx context.Context, s *Store, items []attributes, wanted func(T, error) bool) []T {
 	records := make([]T, 0, len(items))
 	for _, item := range items {
 		record, err := decode[T](s, item)
 		if err != nil {
 			s.unreadable(ctx, item, err)
-			continue
 		}
-		records = append(records, record)
+		if wanted(record, err) {
+			records = append(records, record)
+		}
 	}
 	return records
 }
