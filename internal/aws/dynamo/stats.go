@@ -161,7 +161,7 @@ func (s *Store) countUpdate(
 		":hour":    text(activeShard(now, endpoint)),
 		":who":     text(activeRange(tenant, endpoint)),
 	}
-	condition := room.fit(&add.Types, values)
+	guard := room.fit(&add.Types, values)
 	input := &dynamodb.UpdateItemInput{
 		TableName:                 s.table,
 		Key:                       statsKey(endpoint, now).attributes(),
@@ -170,39 +170,34 @@ func (s *Store) countUpdate(
 	}
 	var adds []string
 	size := 0
-	put := func(all []addition) {
-		for _, a := range all {
-			value := amount(a.n)
-			term := a.attribute + " " + value
-			if a.n != 0 && size+len(term) < maxExpression {
-				size += len(term) + len(", ")
-				adds = append(adds, term)
-				values[value] = number(int64(a.n))
-			}
+	put := func(attribute string, n int) {
+		value := amount(n)
+		term := attribute + " " + value
+		if n != 0 && size+len(term) < maxExpression {
+			size += len(term) + len(", ")
+			adds = append(adds, term)
+			values[value] = number(int64(n))
 		}
 	}
-	put(additions(add, now))
-	if condition != "" {
+	addAll(add, now, put)
+	if guard.expression != "" {
 		adds = append(adds, typesKey+" :types")
 	}
-	switch {
-	case stored && condition != "":
-		condition = "attribute_exists(pk) AND (" + condition + ")"
-	case stored:
-		condition = "attribute_exists(pk)"
+	addTypes(&add.Types, put)
+	if stored {
+		guard = exists().and(guard)
 	}
-	if condition != "" {
-		input.ConditionExpression = &condition
+	if input.ConditionExpression = guard.given(); input.ConditionExpression != nil {
 		input.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	}
-	put(typeAdditions(&add.Types))
-	update := "SET expires_at = :expires, state_pk = :hour, state_sk = :who"
+	update := "SET "
+	if add.Unsuccessful() > 0 {
+		update += passedKey + " = :passed, " + failedWithKey + " = :with, " + failedAtKey + " = if_not_exists(" + failedAtKey + ", :at), "
+		values[":passed"], values[":with"], values[":at"] = number(int64(add.Passed)), number(int64(add.FailedWith)), number(now.UnixMilli())
+	}
+	update += "expires_at = :expires, state_pk = :hour, state_sk = :who"
 	if len(adds) > 0 {
 		update += " ADD " + strings.Join(adds, ", ")
-	}
-	if add.Unsuccessful() > 0 {
-		update = strings.Replace(update, "SET ", "SET "+passedKey+" = :passed, "+failedWithKey+" = :with, "+failedAtKey+" = if_not_exists("+failedAtKey+", :at), ", 1)
-		values[":passed"], values[":with"], values[":at"] = number(int64(add.Passed)), number(int64(add.FailedWith)), number(now.UnixMilli())
 	}
 	if old := pastMinutes(now); len(old) > 0 {
 		update += " REMOVE " + strings.Join(old, ", ")
@@ -233,74 +228,55 @@ func pastMinutes(now time.Time) []string {
 	return old
 }
 
-// addition is an amount to add to an attribute.
-type addition struct {
-	attribute string
-	n         int
-}
-
-// counter is a count with an attribute of its own: a number, or a duration in milliseconds.
+// counter is a count with an attribute of its own.
 type counter struct {
 	attribute string
 	n         *int
-	took      *time.Duration
-}
-
-func (c counter) amount() int {
-	if c.took != nil {
-		return int(c.took.Milliseconds())
-	}
-	return *c.n
-}
-
-func (c counter) set(n int) {
-	if c.took != nil {
-		*c.took = time.Duration(n) * time.Millisecond
-	} else {
-		*c.n = n
-	}
 }
 
 // counters returns the counts that only grow, but for those of minutes, durations and types.
 func counters(c *stats.Counts) []counter {
 	all := []counter{
-		{deliveredKey, &c.Delivered, nil},
-		{firstKey, &c.First, nil},
-		{waitedKey, nil, &c.Waited},
-		{deadKey, &c.Dead, nil},
-		{queuedKey, nil, &c.Queued},
-		{okPrefix, &c.OK, nil},
-		{failedPrefix, &c.Failed, nil},
+		{deliveredKey, &c.Delivered},
+		{firstKey, &c.First},
+		{deadKey, &c.Dead},
+		{okPrefix, &c.OK},
+		{failedPrefix, &c.Failed},
 	}
 	for class := range c.Classes {
-		all = append(all, counter{classPrefix + hook.Class(class).String(), &c.Classes[class], nil})
+		all = append(all, counter{classPrefix + hook.Class(class).String(), &c.Classes[class]})
 	}
 	for i := range c.Numbers {
-		all = append(all, counter{numberPrefix + strconv.Itoa(i), &c.Numbers[i], nil})
+		all = append(all, counter{numberPrefix + strconv.Itoa(i), &c.Numbers[i]})
 	}
 	return all
 }
 
-// additions returns the amounts to add to the hour's item, zeros included.
-func additions(c *stats.Counts, now time.Time) []addition {
-	all := []addition{{minute(okPrefix, now), c.OK}, {minute(failedPrefix, now), c.Failed}}
+// addAll adds the counts to the hour's item, without those of event types.
+func addAll(c *stats.Counts, now time.Time, add func(attribute string, n int)) {
+	add(minute(okPrefix, now), c.OK)
+	add(minute(failedPrefix, now), c.Failed)
+	add(waitedKey, int(c.Waited.Milliseconds()))
+	add(queuedKey, int(c.Queued.Milliseconds()))
 	for _, counter := range counters(c) {
-		all = append(all, addition{counter.attribute, counter.amount()})
+		add(counter.attribute, *counter.n)
 	}
 	if c.Unsuccessful() == 0 {
-		all = append(all, addition{passedKey, c.Passed})
+		add(passedKey, c.Passed)
 	}
 	for bucket, n := range c.Latency.Buckets() {
-		all = append(all, addition{bucketPrefix + strconv.Itoa(bucket), n})
+		add(bucketPrefix+strconv.Itoa(bucket), n)
 	}
-	return all
 }
 
 // counts decodes an hour's item.
 func (it hourItem) counts() stats.Counts {
-	c := stats.Counts{Passed: it.of(passedKey), FailedWith: it.of(failedWithKey)}
+	c := stats.Counts{
+		Passed: it.of(passedKey), FailedWith: it.of(failedWithKey),
+		Waited: time.Duration(it.of(waitedKey)) * time.Millisecond, Queued: time.Duration(it.of(queuedKey)) * time.Millisecond,
+	}
 	for _, counter := range counters(&c) {
-		counter.set(it.of(counter.attribute))
+		*counter.n = it.of(counter.attribute)
 	}
 	entries := typeEntries(&c.Types, it.types)
 	for attribute, n := range it.numbers {

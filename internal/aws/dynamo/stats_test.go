@@ -39,13 +39,13 @@ func TestStore_Count_AddsAllAttemptsOfABatchInOneUpdate(t *testing.T) {
 	want := request{"UpdateItem", body{
 		"TableName": "table",
 		"Key":       map[string]any{"pk": s("endpoint#ep_0123456789abcdef"), "sk": s("stats#2026-01-02T03")},
-		"UpdateExpression": "SET p = :passed, r = :with, a = if_not_exists(a, :at), expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :n2, f30 :n3, d :n2, d1 :n1, w :n61500, x :n1, " +
-			"q :n2, o :n2, f :n3, " +
+		"UpdateExpression": "SET p = :passed, r = :with, a = if_not_exists(a, :at), expires_at = :expires, state_pk = :hour, state_sk = :who ADD o30 :n2, f30 :n3, w :n61500, q :n2, d :n2, d1 :n1, x :n1, " +
+			"o :n2, f :n3, " +
 			"cdelivered :n2, ctimeout :n1, cdns :n1, credirect :n1, n1 :n2, n2 :n2, n21 :n1, " +
 			"h0 :n1, h46 :n2, h92 :n1, t :types, " +
 			"e8tq2 :n1, e8tq21 :n1, k8tq0 :n1, l8tq0 :n1, l8tq18 :n1, s_1 :n1, s_2 :n1, e_1 :n1, l_9 :n2 " +
 			"REMOVE o11, f11, o12, f12, o13, f13, o14, f14, o15, f15, o16, f16, o17, f17, o18, f18, o19, f19, o20, f20",
-		"ConditionExpression":                 "attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0))",
+		"ConditionExpression":                 "(attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0)))",
 		"ReturnValuesOnConditionCheckFailure": "ALL_OLD",
 		"ExpressionAttributeValues": map[string]any{
 			":expires": n("1768017600"), ":hour": s("active#2026-01-02T03#05"), ":who": s("acme#ep_0123456789abcdef"),
@@ -82,7 +82,7 @@ func TestStore_Count_keepsTheNumberOfTypes(t *testing.T) {
 	if len(sent) != 3 {
 		t.Fatalf("two counts made %d requests; want 3", len(sent))
 	}
-	if condition := sent[0].body["ConditionExpression"]; condition != "attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0) AND contains(t, :type1))" {
+	if condition := sent[0].body["ConditionExpression"]; condition != "(attribute_not_exists(t) OR size(t) <= :room OR (contains(t, :type0) AND contains(t, :type1)))" {
 		t.Errorf("the first update has the condition %v", condition)
 	}
 	for i, r := range sent[1:] {

@@ -24,7 +24,8 @@ const (
 	deathPrefix     = "k" // 0
 	coarsePrefix    = "l" // the bucket of the histogram
 
-	otherID = "_"
+	typeIDLength = 3
+	otherID      = "_" // of the other types; no id of a type has "_"
 )
 
 // typeID returns a short id of the type for the names of attributes: three characters,
@@ -38,7 +39,7 @@ func typeID(eventType string) string {
 	}
 	sum := sha256.Sum256([]byte(eventType))
 	n := binary.BigEndian.Uint64(sum[:])
-	var id [3]byte
+	var id [typeIDLength]byte
 	for i := range id {
 		id[i] = digits[n%uint64(len(digits))]
 		n /= uint64(len(digits))
@@ -46,28 +47,21 @@ func typeID(eventType string) string {
 	return string(id[:])
 }
 
-// typeAdditions returns the amounts to add for event types, without zeros.
-func typeAdditions(t *stats.Types) []addition {
-	var all []addition
-	add := func(prefix, id string, i, n int) {
-		if n != 0 {
-			all = append(all, addition{prefix + id + strconv.Itoa(i), n})
-		}
-	}
+// addTypes adds the counts of event types to the hour's item.
+func addTypes(t *stats.Types, add func(attribute string, n int)) {
 	for name, c := range t.All() {
 		id := typeID(name)
 		for i, n := range c.Succeeded {
-			add(succeededPrefix, id, i, n)
+			add(succeededPrefix+id+strconv.Itoa(i), n)
 		}
 		for i, n := range c.Failed {
-			add(unsuccessPrefix, id, i, n)
+			add(unsuccessPrefix+id+strconv.Itoa(i), n)
 		}
-		add(deathPrefix, id, 0, c.Dead)
+		add(deathPrefix+id+"0", c.Dead)
 		for bucket, n := range c.Latency.Buckets() {
-			add(coarsePrefix, id, bucket, n)
+			add(coarsePrefix+id+strconv.Itoa(bucket), n)
 		}
 	}
-	return all
 }
 
 // typeEntries returns the entries of the types by id.
@@ -87,18 +81,16 @@ func typeEntries(t *stats.Types, names []string) map[string]*stats.TypeCounts {
 
 // readTypeCount sets the count in the attribute of an event type.
 func readTypeCount(entries map[string]*stats.TypeCounts, attribute string, n int) {
-	id, rest, known := attribute[1:], "", false
-	for _, size := range []int{len(otherID), 3} {
-		if len(attribute) > 1+size && entries[id[:size]] != nil {
-			id, rest, known = id[:size], id[size:], true
-			break
-		}
+	end := 1 + typeIDLength
+	if strings.HasPrefix(attribute[1:], otherID) {
+		end = 1 + len(otherID)
 	}
-	i, ok := digits(rest)
-	if !known || !ok {
+	end = min(end, len(attribute))
+	entry := entries[attribute[1:end]]
+	i, ok := digits(attribute[end:])
+	if entry == nil || !ok {
 		return
 	}
-	entry := entries[id]
 	switch prefix := attribute[:1]; {
 	case prefix == coarsePrefix:
 		entry.Latency.AddN(i, n)
@@ -119,9 +111,9 @@ type typeRoom struct {
 }
 
 // fit moves the counts of types without room to Other, and returns the condition for the types
-// that the item may not have yet; "" for none. The item never has more than stats.MaxTypes types,
+// that the item may not have yet; zero for none. The item never has more than stats.MaxTypes types,
 // because each type makes every later write of the item larger.
-func (r typeRoom) fit(t *stats.Types, values attributes) (condition string) {
+func (r typeRoom) fit(t *stats.Types, values attributes) condition {
 	var added []string
 	room := stats.MaxTypes - len(r.known)
 	t.Keep(func(name string) bool {
@@ -135,13 +127,13 @@ func (r typeRoom) fit(t *stats.Types, values attributes) (condition string) {
 		return true
 	})
 	if len(added) == 0 {
-		return ""
+		return condition{}
 	}
 	values[":room"] = number(int64(stats.MaxTypes - len(added)))
 	values[":types"] = &types.AttributeValueMemberSS{Value: added}
-	condition = "attribute_not_exists(" + typesKey + ") OR size(" + typesKey + ") <= :room"
+	fits := "(attribute_not_exists(" + typesKey + ") OR size(" + typesKey + ") <= :room"
 	if r.sure {
-		return condition
+		return where(fits+")", nil)
 	}
 	present := make([]string, len(added))
 	for i, name := range added {
@@ -149,7 +141,7 @@ func (r typeRoom) fit(t *stats.Types, values attributes) (condition string) {
 		values[value] = text(name)
 		present[i] = "contains(" + typesKey + ", " + value + ")"
 	}
-	return condition + " OR (" + strings.Join(present, " AND ") + ")"
+	return where(fits+" OR ("+strings.Join(present, " AND ")+"))", nil)
 }
 
 // maxKnown bounds what a process remembers of the types in items, in bytes: of some 10,000 endpoints.
