@@ -148,9 +148,6 @@ type facts map[string]any
 func (c *call) changed(before, after any) {
 	changes, err := differences(before, after)
 	if err == nil && len(changes) > 0 {
-		for name, d := range changes {
-			changes[name] = difference{Old: shortValue(d.Old), New: shortValue(d.New)}
-		}
 		c.change.record.Changes, err = json.Marshal(changes, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	}
 	if err != nil { // views are always encodable
@@ -246,8 +243,8 @@ type difference struct {
 }
 
 // differences returns the fields whose values differ between before and after, which are both
-// views or nil. The version and the time of the write are left out, because they differ with
-// every change.
+// views or nil: large ones by their beginning. The version and the time of the write are left out, because
+// they differ with every change.
 func differences(before, after any) (map[string]difference, error) {
 	olds, err := fields(before)
 	if err != nil {
@@ -258,14 +255,11 @@ func differences(before, after any) (map[string]difference, error) {
 		return nil, err
 	}
 	changes := make(map[string]difference)
-	for name, value := range news {
-		if !bytes.Equal(olds[name], value) {
-			changes[name] = difference{Old: olds[name], New: value}
-		}
-	}
-	for name, value := range olds {
-		if _, ok := news[name]; !ok {
-			changes[name] = difference{Old: value}
+	for _, values := range []map[string]jsontext.Value{olds, news} {
+		for name := range values {
+			if !bytes.Equal(olds[name], news[name]) {
+				changes[name] = difference{Old: shortValue(olds[name]), New: shortValue(news[name])}
+			}
 		}
 	}
 	for _, name := range []string{"version", "updated_at", "status_since"} {

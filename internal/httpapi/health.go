@@ -81,9 +81,9 @@ func (h *manage) unknown(ctx context.Context, id hook.TenantID) (bool, error) {
 
 // listAttention responds with a page of a tenant's endpoints that need attention.
 func (h *manage) listAttention(ctx context.Context, c *call) (reply, error) {
-	return listed(listQuery(c), func(req page.Request) (page.List[status.EndpointHarm], error) {
+	return viewList(listQuery(c), func(req page.Request) (page.List[status.EndpointHarm], error) {
 		return h.Status.Attention(ctx, c.tenant, req)
-	})
+	}, func(e status.EndpointHarm) status.EndpointHarm { return e })
 }
 
 // Parameters of statistics.

@@ -89,11 +89,6 @@ type allView[T any] struct {
 	Data []T `json:"data"`
 }
 
-// listed is viewList for items that are answered as they are.
-func listed[T any](q *params, read func(page.Request) (page.List[T], error)) (reply, error) {
-	return viewList(q, read, func(t T) T { return t })
-}
-
 // viewList responds with a page of a list, bounded in bytes, unless parameters are wrong. It is the
 // only way to make a listView.
 func viewList[T, V any](q *params, read func(page.Request) (page.List[T], error), view func(T) V) (reply, error) {

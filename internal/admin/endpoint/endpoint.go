@@ -48,11 +48,7 @@ func (a *Admin) ListOf(ctx context.Context, tenant hook.TenantID, ids []hook.End
 func (a *Admin) ListSlow(ctx context.Context, tenant hook.TenantID, slow bool, p page.Request) (page.List[hook.Endpoint], error) {
 	scope := page.Scope("endpoints", string(tenant), "slow", strconv.FormatBool(slow))
 	return a.list(ctx, tenant, scope, p, page.MaxLimit, func(looked []hook.Endpoint) ([]hook.Endpoint, error) {
-		ids := make([]hook.EndpointID, len(looked))
-		for i, e := range looked {
-			ids[i] = e.ID
-		}
-		records, err := a.Store.CircuitsOf(ctx, ids)
+		records, err := a.Store.CircuitsOf(ctx, IDsOf(looked))
 		return slices.DeleteFunc(looked, func(e hook.Endpoint) bool { return records[e.ID].Review.Slow != slow }), err
 	})
 }
@@ -94,6 +90,15 @@ func (a *Admin) list(
 		}
 		return data, after, nil
 	})
+}
+
+// IDsOf returns the ids of the endpoints.
+func IDsOf(endpoints []hook.Endpoint) []hook.EndpointID {
+	ids := make([]hook.EndpointID, len(endpoints))
+	for i, e := range endpoints {
+		ids[i] = e.ID
+	}
+	return ids
 }
 
 func idOf(e hook.Endpoint) string { return string(e.ID) }

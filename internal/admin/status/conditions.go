@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"surehook.example/surehook/internal/admin/endpoint"
 	"surehook.example/surehook/internal/admin/page"
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/hook"
@@ -84,7 +85,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err != nil {
 		return TenantHealth{}, err
 	}
-	records, err := r.Store.CircuitsOf(ctx, idsOf(endpoints))
+	records, err := r.Store.CircuitsOf(ctx, endpoint.IDsOf(endpoints))
 	if err != nil {
 		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
@@ -132,7 +133,7 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 		if h.Matching = len(all); h.Matching <= MaxHealth {
 			return all, nil
 		}
-		ids = idsOf(all)
+		ids = endpoint.IDsOf(all)
 	}
 	if h.Matching = len(ids); h.Matching > MaxHealth {
 		attended, err := r.Store.Attended(ctx, maxAttended)
@@ -211,14 +212,6 @@ func judged(e hook.Endpoint, r admission.Record, hours []stats.Hour) condition.C
 	})
 }
 
-func idsOf(endpoints []hook.Endpoint) []hook.EndpointID {
-	ids := make([]hook.EndpointID, len(endpoints))
-	for i, e := range endpoints {
-		ids[i] = e.ID
-	}
-	return ids
-}
-
 // maxLooked is the number of endpoints that a page of Attention looks at.
 const maxLooked = page.MaxLimit
 
@@ -261,7 +254,7 @@ func (c cause) text() string { return fmt.Sprintf("%v %v %d %v", c.state, c.clas
 // the cause if it is not empty.
 func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []hook.Endpoint, of string) ([]EndpointHarm, error) {
 	now := r.now()
-	records, err := r.Store.CircuitsOf(ctx, idsOf(endpoints))
+	records, err := r.Store.CircuitsOf(ctx, endpoint.IDsOf(endpoints))
 	if err != nil {
 		return nil, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
 	}
