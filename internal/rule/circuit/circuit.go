@@ -43,7 +43,7 @@ const ProbeLease = 2 * time.Minute
 // Circuit is the circuit breaker of one endpoint.
 type Circuit struct {
 	State      State         `stored:"state"`
-	Generation int64         `stored:"generation"`  // grows by 1 with each opening, closing and reset
+	Generation int64         `stored:"generation"`  // grows by 1 with each opening, closing and reset, and with a move while not closed
 	Failures   int           `stored:"failures"`    // transient failures in a row; while not closed, those that opened the circuit, and 0 after Trip
 	FailedIn   int64         `stored:"failed_in"`   // when closed: the version of the record that stored the first of the Failures; 0: there are none
 	Threshold  int           `stored:"threshold"`   // when closed: the number of Failures that opens the circuit, fixed at the first one; 0: there are none

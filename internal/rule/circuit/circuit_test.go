@@ -446,10 +446,8 @@ func TestCircuit_Mended(t *testing.T) {
 		c.ProbeAt = c.LeaseUntil
 		return c
 	}
-	unleased := func(c circuit.Circuit) circuit.Circuit {
-		c.State, c.Holder, c.LeaseUntil = circuit.Open, "", time.Time{}
-		return c
-	}
+	moved := open()
+	moved.Generation, moved.ProbeAt = 5, now
 	strained, probed := closed(0), closed(0)
 	strained.StrainedAt = start
 	probed.OpenedAt, probed.Cooldown = start, 15*time.Second
@@ -469,9 +467,9 @@ func TestCircuit_Mended(t *testing.T) {
 		{name: "opened by hand beside a probe", from: probeAt(leased(open()), start.Add(time.Hour)), want: leased(open())},
 		{name: "half-open", from: halfOpen(), want: probeAt(halfOpen(), now)},
 		{name: "moved, closed", moved: true, from: failing(4), want: fresh},
-		{name: "moved, open", moved: true, from: open(), want: probeAt(open(), now)},
-		{name: "moved, beside a probe", moved: true, from: leased(open()), want: probeAt(open(), now)},
-		{name: "moved, half-open", moved: true, from: halfOpen(), want: probeAt(unleased(halfOpen()), now)},
+		{name: "moved, open", moved: true, from: open(), want: moved},
+		{name: "moved, beside a probe", moved: true, from: leased(open()), want: moved},
+		{name: "moved, half-open", moved: true, from: halfOpen(), want: moved},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -481,6 +479,18 @@ func TestCircuit_Mended(t *testing.T) {
 				t.Errorf("Mended() differs (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// After the move to another server, the answer of the old one to its probe says nothing.
+func TestCircuit_Mended_ForgetsTheProbeAtTheOldServer(t *testing.T) {
+	t.Parallel()
+
+	probed := halfOpen()
+	moved := probed.Mended(true, start.Add(time.Second))
+	late := circuit.ProbeResult{Holder: probed.Holder, Generation: probed.Generation, Alive: true}
+	if got := moved.AfterProbe(late, settings, start.Add(2*time.Second)); got != moved {
+		t.Errorf("a late success at the old server leads to %+v; want %+v", got, moved)
 	}
 }
 

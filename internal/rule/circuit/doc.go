@@ -39,6 +39,7 @@
 //	open       a former holder's success same generation                 closed, generation + 1
 //	half-open  a former holder's success same generation                 closed, generation + 1
 //	any        reset                                                     closed, generation + 1
+//	not closed moved to another server                                   open, generation + 1, the next probe is due at once
 //	any        open by hand                                              open, generation + 1, cooldown = base
 //	half-open  another task's failure                                   half-open
 //	any        results of another generation                             unchanged

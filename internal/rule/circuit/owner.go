@@ -10,11 +10,13 @@ func (c Circuit) Reset(now time.Time) Circuit {
 // Mended returns the circuit after its owner changed something that may end the trouble: the next
 // probe is due now. A probe in flight keeps its lease, so that there is no second one beside it,
 // and ProbeAt notes that the next one follows at once. But if the requests go to another server
-// now, moved, nothing waits for the probe at the old one, which may hang until its timeout. The
-// failures of a closed circuit count no more, nor do those of attempts in flight.
+// now, moved, nothing waits for the probe at the old one, which may hang until its timeout, and its
+// answer counts no more: a new generation begins. The failures of a closed circuit count no more, nor do
+// those of attempts in flight.
 func (c Circuit) Mended(moved bool, now time.Time) Circuit {
 	switch {
 	case moved && c.State != Closed:
+		c.Generation++
 		c.State, c.ProbeAt, c.Holder, c.LeaseUntil = Open, now, "", time.Time{}
 	case c.State == Open:
 		if at := later(now, c.LeaseUntil); at.Before(c.ProbeAt) {
