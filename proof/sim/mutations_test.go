@@ -245,7 +245,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a resume releases nothing", file: "internal/admin/endpoint/activate.go", by: []check{checkLate},
-			old: "return e, a.release(ctx, e)", bug: "return e, nil",
+			old: "return e, a.mended(ctx, e, false)", bug: "return e, nil",
 		},
 		{
 			name: "429 does not throttle", file: "internal/rule/admission/outcome.go", by: []check{checkRetryAfter},

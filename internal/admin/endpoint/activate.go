@@ -16,15 +16,10 @@ func (a *Admin) Pause(ctx context.Context, tenant hook.TenantID, ref string) (ho
 	return a.setStatus(ctx, tenant, ref, hook.StatusPaused, hook.StatusActive)
 }
 
-// Resume makes a paused endpoint active and releases the parked deliveries as
-// soon as the circuit is closed. After an error the endpoint may be active; a
-// second Resume starts the release again.
+// Resume makes a paused endpoint active, tries it at once and releases the parked deliveries. After
+// an error the endpoint may be active; a second Resume starts the release again.
 func (a *Admin) Resume(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusPaused)
-	if err != nil {
-		return e, err
-	}
-	return e, a.release(ctx, e)
+	return a.activate(ctx, tenant, ref, hook.StatusPaused)
 }
 
 // Disable makes an active or paused endpoint disabled. Deliveries to a disabled endpoint are parked.
@@ -32,11 +27,15 @@ func (a *Admin) Disable(ctx context.Context, tenant hook.TenantID, ref string) (
 	return a.setStatus(ctx, tenant, ref, hook.StatusDisabled, hook.StatusActive, hook.StatusPaused)
 }
 
-// Enable makes a disabled endpoint active and releases the parked deliveries,
-// as Resume does. A person or Surehook may have disabled the endpoint. Whoever enables it
-// thinks that it works, so it is tried at once: see admission.Record.Mended.
+// Enable makes a disabled endpoint active, as Resume does. A person or Surehook may have disabled
+// the endpoint.
 func (a *Admin) Enable(ctx context.Context, tenant hook.TenantID, ref string) (hook.Endpoint, error) {
-	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, hook.StatusDisabled)
+	return a.activate(ctx, tenant, ref, hook.StatusDisabled)
+}
+
+// activate makes an endpoint active. Whoever does so thinks that it works: see admission.Record.Mended.
+func (a *Admin) activate(ctx context.Context, tenant hook.TenantID, ref string, from hook.Status) (hook.Endpoint, error) {
+	e, err := a.setStatus(ctx, tenant, ref, hook.StatusActive, from)
 	if err != nil {
 		return e, err
 	}

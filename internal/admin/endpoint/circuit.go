@@ -144,8 +144,8 @@ func (a *Admin) operate(
 	return a.StatusOf(ctx, e, record)
 }
 
-// release starts the release of parked deliveries after the endpoint was resumed, got other limits
-// or was deleted. A hold of a 429 becomes no longer than the endpoint now allows. The breaker asks
+// release starts the release of parked deliveries after the endpoint got other limits or was
+// deleted. A hold of a 429 becomes no longer than the endpoint now allows. The breaker asks
 // the index even if the record knows of no parked delivery, because it may have forgotten one. The
 // record is saved before the message is sent: if the message is lost, the breaker's tick starts the
 // release.

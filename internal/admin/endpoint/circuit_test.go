@@ -265,9 +265,10 @@ func TestAdmin_release(t *testing.T) {
 		attend func(*bundle) time.Time // nil: nothing is asked or written
 	}{
 		{name: "resume without parked deliveries", status: paused, from: nil, do: resume, wave: 1, attend: soon},
-		{name: "resume without parked deliveries and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: probe},
+		{name: "resume without parked deliveries and an open circuit", status: paused, from: open, do: resume, wave: 0, attend: now},
 		{name: "resume with parked deliveries", status: paused, from: waiting, do: resume, wave: 1, attend: soon},
-		{name: "resume with parked deliveries and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: probe},
+		{name: "resume with parked deliveries and an open circuit", status: paused, from: all(open, waiting), do: resume, wave: 0, attend: now},
+		{name: "resume ends the hold of a 429", status: paused, from: all(waiting, throttled), do: resume, wave: 1, attend: soon},
 		{name: "resume again", status: active, from: waiting, do: resume, wave: 1, attend: soon},
 		{name: "resume while a release goes on", status: active, from: all(waiting, func(r *admission.Record) { r.Wave = 5 }), do: resume, wave: 1, attend: soon},
 		{name: "enable without parked deliveries", status: disabled, from: nil, do: enable, wave: 1, attend: soon},
@@ -300,9 +301,7 @@ func TestAdmin_release(t *testing.T) {
 				if want.State == circuit.Open {
 					want.ProbeAt = want.AttendAt
 				}
-				if tt.status != paused {
-					want.ThrottledUntil = time.Time{}
-				}
+				want.ThrottledUntil = time.Time{}
 				if !want.Waiting { // the breaker may have forgotten a parked delivery
 					want.Waiting, want.EmptySince = true, b.now
 				}
@@ -544,8 +543,9 @@ func TestAdmin_circuitOfAnotherWriter(t *testing.T) {
 				_, err := b.Resume(ctx, tenant, ref)
 				return err
 			},
-			want: func(_ *bundle, r admission.Record) admission.Record {
+			want: func(b *bundle, r admission.Record) admission.Record {
 				r.SeenAt, r.Wave, r.Version = opened, 1, r.Version+2
+				r.ThrottledUntil, r.AttendAt = time.Time{}, b.now.Add(admission.AttendAfter)
 				return r
 			},
 			changes: 0,

@@ -131,9 +131,9 @@ func (r Record) HeldAtMost(wait time.Duration, now time.Time) Record {
 }
 
 // Mended returns the record after its owner changed something that may end its trouble, such as the
-// URL, or enabled it: the hold and the pace of a 429 are over, and a check sends a delivery at once, as the probe
-// if the circuit is open. The endpoint's own timeout applies again. moved says that the requests go to another server
-// now.
+// URL, or resumed or enabled it: the hold and the pace of a 429 are over, and a check sends a delivery at once, as
+// the probe if the circuit is open. The endpoint's own timeout applies again. moved says that the requests go to
+// another server now.
 func (r Record) Mended(moved bool, now time.Time) Record {
 	r.Circuit, r.ThrottledUntil, r.Pace = r.Circuit.Mended(moved, now), time.Time{}, Pace{}
 	r.Review.Timeout = 0
