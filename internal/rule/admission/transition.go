@@ -75,7 +75,7 @@ func (u Untold) Without(told []Transition) Untold {
 func (r *Record) Announcement(t Transition) hook.Notification {
 	n := hook.Notification{Tenant: r.Tenant, Endpoint: r.Endpoint, At: t.At}
 	if t.State == circuit.Closed {
-		n.Type, n.Reason = hook.NotificationClosed, "A probe succeeded. Parked deliveries are released."
+		n.Type, n.Reason = hook.NotificationClosed, "The endpoint answers again. Parked deliveries follow now, unless it answered 429, or is paused or disabled."
 		n.Figures = map[string]float64{"open_s": t.At.Sub(t.OpenedAt).Seconds()}
 	} else {
 		n.Type, n.Reason = hook.NotificationOpened, "Deliveries to the endpoint keep failing. Further deliveries are parked until a probe succeeds."

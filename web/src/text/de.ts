@@ -841,7 +841,7 @@ export const customer: Part<Words> = {
       'endpoint.at_risk': 'Wartende Zustellungen gehen bald verloren',
       'endpoint.certificate_expiring': 'Das Client-Zertifikat läuft bald ab',
       'circuit.opened': 'Immer wieder gescheitert: Zustellungen warten',
-      'circuit.closed': 'Antwortet wieder: Wartende Zustellungen gehen hinaus',
+      'circuit.closed': 'Antwortet wieder',
       'delivery.dead': 'Eine Zustellung ist gescheitert',
     },
   },

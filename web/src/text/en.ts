@@ -1164,7 +1164,7 @@ export const customer: Part<Words> = {
       'endpoint.at_risk': 'Waiting deliveries will be lost soon',
       'endpoint.certificate_expiring': 'The client certificate expires soon',
       'circuit.opened': 'Kept failing: deliveries wait',
-      'circuit.closed': 'Answers again: waiting deliveries go out',
+      'circuit.closed': 'Answers again',
       'delivery.dead': 'A delivery failed',
     },
   },
