@@ -57,9 +57,12 @@ func newAPI(p plan) API {
 
 	stage, accessLog := newStage(p, api)
 	settings := map[string]any{}
-	for _, r := range routes(p) {
+	to := map[string]awsapigatewayv2.HttpRouteIntegration{
+		"ingest": integration("Ingest", p.Functions.Ingest), "manage": integration("Manage", p.Functions.Manage), "replay": integration("Replay", p.Functions.Replay),
+	}
+	for _, r := range routes(p.Environment.Throttles) {
 		// API Gateway refuses settings of a route before the route exists.
-		stage.Node().AddDependency(addRoute(api, r))
+		stage.Node().AddDependency(addRoute(api, r, to[r.to]))
 		// CDK has no type for the settings of a route, and copies the map unchanged.
 		settings[string(r.method)+" "+r.path] = map[string]any{"ThrottlingRateLimit": r.throttle.PerSecond, "ThrottlingBurstLimit": r.throttle.Burst}
 	}
@@ -117,9 +120,9 @@ func apiHost(api awsapigatewayv2.HttpApi) string {
 type route struct {
 	method   awsapigatewayv2.HttpMethod
 	path     string
-	to       awsapigatewayv2.HttpRouteIntegration
+	to       string // the function
 	throttle Throttle
-	public   bool // without an authorizer
+	public   string // why it has no authorizer; empty: it has one
 }
 
 // routes returns the routes. Function ingest serves the event routes and function replay the
@@ -129,18 +132,20 @@ type route struct {
 // API Gateway prefers a full match over a route with proxy+, and a longer proxy+ route over a
 // shorter one. Function replay answers unknown paths below its routes with 404.
 // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-routes.html
-func routes(p plan) []route {
+func routes(limits Throttles) []route {
 	const (
 		get  = awsapigatewayv2.HttpMethod_GET
 		post = awsapigatewayv2.HttpMethod_POST
 		all  = awsapigatewayv2.HttpMethod_ANY
 
 		tenant = "/v1/tenants/{tenant}"
+
+		ingest, manage, replay = "ingest", "manage", "replay"
+
+		code   = "The code of a portal link, 256 random bits that work once, stands for a key. The route has its own low throttle."
+		public = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
+		pages  = "The pages of the console and the portal contain no data: a page asks for a key and calls the API with the key. The route has its own throttle."
 	)
-	ingest := integration("Ingest", p.Functions.Ingest)
-	manage := integration("Manage", p.Functions.Manage)
-	replay := integration("Replay", p.Functions.Replay)
-	limits := p.Environment.Throttles
 	return []route{
 		{method: post, path: tenant + "/events", to: ingest, throttle: limits.Events},
 		{method: post, path: tenant + "/events/batch", to: ingest, throttle: limits.Batch},
@@ -152,16 +157,16 @@ func routes(p plan) []route {
 		{method: all, path: tenant + "/replays", to: replay, throttle: limits.Default},
 		{method: all, path: tenant + "/replays/{proxy+}", to: replay, throttle: limits.Default},
 		{method: get, path: tenant + "/dead-letters/analysis", to: replay, throttle: limits.Default},
-		{method: post, path: tenant + "/portal-session", to: manage, throttle: limits.Pages, public: true},
+		{method: post, path: tenant + "/portal-session", to: manage, throttle: limits.Pages, public: code},
 		{method: all, path: "/v1/{proxy+}", to: manage, throttle: limits.Default},
-		{method: get, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: true},
-		{method: get, path: "/docs", to: manage, throttle: limits.Public, public: true},
-		{method: get, path: "/docs/{proxy+}", to: manage, throttle: limits.Public, public: true},
-		{method: get, path: "/console", to: manage, throttle: limits.Pages, public: true},
-		{method: get, path: "/console/{proxy+}", to: manage, throttle: limits.Pages, public: true},
-		{method: get, path: "/portal", to: manage, throttle: limits.Pages, public: true},
-		{method: get, path: "/portal/{proxy+}", to: manage, throttle: limits.Pages, public: true},
-		{method: get, path: "/web/{proxy+}", to: manage, throttle: limits.Pages, public: true},
+		{method: get, path: "/v1/openapi.yaml", to: manage, throttle: limits.Public, public: public},
+		{method: get, path: "/docs", to: manage, throttle: limits.Public, public: public},
+		{method: get, path: "/docs/{proxy+}", to: manage, throttle: limits.Public, public: public},
+		{method: get, path: "/console", to: manage, throttle: limits.Pages, public: pages},
+		{method: get, path: "/console/{proxy+}", to: manage, throttle: limits.Pages, public: pages},
+		{method: get, path: "/portal", to: manage, throttle: limits.Pages, public: pages},
+		{method: get, path: "/portal/{proxy+}", to: manage, throttle: limits.Pages, public: pages},
+		{method: get, path: "/web/{proxy+}", to: manage, throttle: limits.Pages, public: pages},
 	}
 }
 
@@ -171,13 +176,13 @@ func integration(id string, f awslambda.Function) awsapigatewayv2integrations.Ht
 	})
 }
 
-func addRoute(api awsapigatewayv2.HttpApi, r route) awsapigatewayv2.HttpRoute {
+func addRoute(api awsapigatewayv2.HttpApi, r route, to awsapigatewayv2.HttpRouteIntegration) awsapigatewayv2.HttpRoute {
 	options := &awsapigatewayv2.AddRoutesOptions{
 		Path:        &r.path,
 		Methods:     &[]awsapigatewayv2.HttpMethod{r.method},
-		Integration: r.to,
+		Integration: to,
 	}
-	if r.public {
+	if r.public != "" {
 		options.Authorizer = awsapigatewayv2.NewHttpNoneAuthorizer()
 	}
 	return (*api.AddRoutes(options))[0]

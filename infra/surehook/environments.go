@@ -196,37 +196,29 @@ const (
 	batchesPerExecution = 1  // with a batch of 100 events less than 1 s
 )
 
-// ingest returns the executions of ingest that the throttles let through.
-func (t Throttles) ingest() int {
-	return t.Events.PerSecond/postsPerExecution + t.Batch.PerSecond/batchesPerExecution
-}
-
 // ingest returns the executions of ingest: those that the throttles let through, and those of
 // the events queue.
-func (e Environment) ingest() int { return e.Throttles.ingest() + e.Concurrency.Events }
+func (e Environment) ingest() int {
+	t := e.Throttles
+	return t.Events.PerSecond/postsPerExecution + t.Batch.PerSecond/batchesPerExecution + e.Concurrency.Events
+}
 
 // authorize returns the executions of authorize that the throttles let through, with no
 // answer in the cache.
 func (t Throttles) authorize() int { return t.Default.PerSecond / postsPerExecution }
 
-// queues returns the executions of the queues at their limits, without that of ingest.
-func (c Concurrency) queues() int {
-	return c.Live + c.Retry + c.Replay + c.Slots + c.Coalesce + c.Circuits + c.ReplayJobs
-}
+// floors returns the executions that only the API can take.
+func (c Concurrency) floors() int { return c.Ingest + c.Authorize }
 
-// reserved returns the executions that no other function of the account can take.
-func (e Environment) reserved() int {
-	reserved := e.Concurrency.Ingest + e.Concurrency.Authorize
-	return reserved + e.ownSenders()*e.Concurrency.FixedSender
-}
+// ceilings returns the executions reserved for the senders of the own region.
+func (e Environment) ceilings() int { return e.ownSenders() * e.Concurrency.FixedSender }
 
 // executions returns the concurrent executions of the environment: the queues at their
 // limits, ingest at its throttles and its queue, or the API at its floors, and the ceilings of
 // sender-fixed and sender-private.
 func (e Environment) executions() int {
-	floors := e.Concurrency.Ingest + e.Concurrency.Authorize
-	api := max(e.ingest(), floors)
-	return e.Concurrency.queues() + api + e.reserved() - floors
+	c := e.Concurrency
+	return c.Live + c.Retry + c.Replay + c.Slots + c.Coalesce + c.Circuits + c.ReplayJobs + max(e.ingest(), c.floors()) + e.ceilings()
 }
 
 // Lambda's bounds of the maximum concurrency of an event source.

@@ -28,24 +28,12 @@ func suppressions(prefix string, env Environment) []suppression {
 	const (
 		authorizer, wildcard, flowLogs = "AwsSolutions-APIG4", "AwsSolutions-IAM5", "AwsSolutions-VPC7"
 
-		code      = "The code of a portal link, 256 random bits that work once, stands for a key. The route has its own low throttle."
-		public    = "The API's documents contain no secrets, and readers need them before they have a key. The route has its own low throttle."
-		pages     = "The pages of the console and the portal contain no data: a page asks for a key and calls the API with the key. The route has its own throttle."
 		schedules = "The names of retries' schedules contain delivery ids, so a policy cannot list the names. All are in this prefix's group. The group holds only these schedules and the breaker's."
 		network   = "The log of deliver names every request of this network. Flow logs would repeat the log, and cost money for each request."
 		place     = "EC2 knows no resource of a network interface before it exists. The code of the function is denied these actions."
 	)
 	fixed, private := env.FixedZones > 0, env.Private.Allow != ""
 	all := []suppression{
-		{true, "Api/GET--v1--openapi.yaml", authorizer, "", public},
-		{true, "Api/GET--docs", authorizer, "", public},
-		{true, "Api/GET--docs--{proxy+}", authorizer, "", public},
-		{true, "Api/GET--console", authorizer, "", pages},
-		{true, "Api/GET--console--{proxy+}", authorizer, "", pages},
-		{true, "Api/GET--portal", authorizer, "", pages},
-		{true, "Api/GET--portal--{proxy+}", authorizer, "", pages},
-		{true, "Api/GET--web--{proxy+}", authorizer, "", pages},
-		{true, "Api/POST--v1--tenants--{tenant}--portal-session", authorizer, "", code},
 		{true, "AdminKey", "AwsSolutions-SMG4", "", "A person uses this key once or twice to create the first API keys. A rotation would lock that person out and would not renew any key in use."},
 		{true, "DeliverRole/DefaultPolicy", wildcard, `/^Resource::arn:.+:scheduler:.+:schedule\/` + prefix + `\/\*$/`, schedules},
 		{env.Traces == names.TracesXRay, "ExportRole/DefaultPolicy", wildcard, `/^Resource::\*$/`, "X-Ray has no resources for traces: its actions take no other resource."},
@@ -59,6 +47,9 @@ func suppressions(prefix string, env Environment) []suppression {
 		{env.Archive, "ArchiveRole/DefaultPolicy", wildcard, `/^Resource::.+\/` + archiveFolder + `\/\*$/`, "DynamoDB chooses the names of an export's files. All files are below one folder of a bucket without other content."},
 		{env.Archive, "ArchiveRole/DefaultPolicy", wildcard, `/^Resource::.+\/export\/\*$/`, "DynamoDB chooses the names of the exports. The resource is limited to exports of this table."},
 		{env.Destinations != "", "DeliverRole/DefaultPolicy", wildcard, `/^Resource::arn:.+:iam::\*:role` + regexp.QuoteMeta(env.Destinations) + `\*$/`, "The accounts of customers are not known at deployment. Each role admits the function in its trust policy, with an external id."},
+	}
+	for _, r := range routes(env.Throttles) {
+		all = append(all, suppression{r.public != "", "Api/" + string(r.method) + strings.ReplaceAll(r.path, "/", "--"), authorizer, "", r.public})
 	}
 	return slices.DeleteFunc(all, func(s suppression) bool { return !s.when })
 }

@@ -117,8 +117,9 @@ func (e Environment) checkConcurrency(f *faults) {
 	}{{"ingest", c.Ingest, e.ingest()}, {"authorize", c.Authorize, e.Throttles.authorize()}} {
 		f.add(floor.has != 0 && floor.has < floor.needs, "a reservation of %d executions for %s is a ceiling, and the throttles and the events queue let %d through", floor.has, floor.name, floor.needs)
 	}
-	f.add(e.reserved() > 0 && e.reserved() > c.Account-unreservedConcurrency,
-		"%d reserved executions of the account's %d: AWS keeps %d unreserved", e.reserved(), c.Account, unreservedConcurrency)
+	reserved := c.floors() + e.ceilings()
+	f.add(reserved > 0 && reserved > c.Account-unreservedConcurrency,
+		"%d reserved executions of the account's %d: AWS keeps %d unreserved", reserved, c.Account, unreservedConcurrency)
 	f.add(e.executions() > c.Account, "queues, API and reservations take %d concurrent executions, and the account has %d: raise its quota and Concurrency.Account, or lower the queues",
 		e.executions(), c.Account)
 }
