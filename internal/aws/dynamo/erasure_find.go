@@ -36,49 +36,59 @@ var errStage = errors.New("the stage has no records")
 
 // FindRecords makes one query per kind of list in the stages stop, walk and finish, and
 // up to 10 requests of 1 MB in the stage scan, all with consistent reads.
-func (s *Store) FindRecords(ctx context.Context, tenant hook.TenantID, stage erasure.Stage, cursor string) (part erasure.Part, err error) {
-	op := fmt.Sprintf("find records of tenant %s in stage %s", tenant, stage)
+func (s *Store) FindRecords(ctx context.Context, tenant hook.TenantID, stage erasure.Stage, cursor string) (erasure.Part, error) {
+	var (
+		found []key
+		next  string
+		err   error
+	)
 	switch stage {
 	case erasure.StageStop:
-		part, err = s.findCallers(ctx, tenant, cursor)
+		found, next, err = s.findCallers(ctx, tenant, cursor)
 	case erasure.StageWalk:
-		part, err = s.findListed(ctx, tenant, cursor)
+		found, next, err = s.findListed(ctx, tenant, cursor)
 	case erasure.StageScan:
-		part, err = s.scan(ctx, tenant, cursor)
+		found, next, err = s.scan(ctx, tenant, cursor)
 	case erasure.StageFinish:
-		part, err = s.findTenantItems(ctx, tenant, cursor, func(sk string) bool { return sk != tenantSort && sk != dataKeySort })
+		found, next, err = s.findTenantItems(ctx, tenant, cursor, func(sk string) bool { return sk != tenantSort && sk != dataKeySort })
 	case erasure.StageDone:
 		err = errStage
 	}
-	return part, translate(err, op)
+	if err != nil {
+		return erasure.Part{}, translate(err, fmt.Sprintf("find records of tenant %s in stage %s", tenant, stage))
+	}
+	part := erasure.Part{Records: make([]erasure.Record, len(found)), Next: next}
+	for i, k := range found {
+		part.Records[i] = recordOf(k)
+	}
+	return part, nil
 }
 
 // findCallers finds the tenant's keys and endpoints. The cursor is the last endpoint.
-func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor string) (part erasure.Part, err error) {
+func (s *Store) findCallers(ctx context.Context, tenant hook.TenantID, cursor string) (found []key, next string, err error) {
 	if cursor == "" {
-		if part.Records, err = s.findKeys(ctx, tenant); err != nil {
-			return erasure.Part{}, err
+		if found, err = s.findKeys(ctx, tenant); err != nil {
+			return nil, "", err
 		}
 	}
 	rows, next, err := s.keysAfter(ctx, tenantPartition(tenant), endpointPrefix, cursor, foundEndpoints)
 	if err != nil {
-		return erasure.Part{}, err
+		return nil, "", err
 	}
-	found, err := s.findExisting(ctx, tenant, keysFor(rows, listedEndpoint))
-	part.Records, part.Next = append(part.Records, found...), next
-	return part, err
+	existing, err := s.findExisting(ctx, tenant, keysFor(rows, listedEndpoint))
+	return append(found, existing...), next, err
 }
 
 // findKeys finds the API keys and the portal links of the tenant, with the items for
 // authentication.
-func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []erasure.Record, err error) {
+func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []key, err error) {
 	keys, err := listRecords[hook.APIKey](ctx, s, apiKeysPartition, apiKeyPrefix, "list keys")
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range keys {
 		if k.Tenant == tenant {
-			found = append(found, recordOf(apiKeyKey(k.Hash)), recordOf(apiKeyRow(k.ID)))
+			found = append(found, apiKeyKey(k.Hash), apiKeyRow(k.ID))
 		}
 	}
 	links, err := listRecords[hook.PortalLink](ctx, s, tenantPartition(tenant), linkPrefix, "list portal links")
@@ -87,9 +97,9 @@ func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []era
 	}
 	for _, l := range links {
 		if l.Opened() {
-			found = append(found, recordOf(apiKeyKey(l.KeyHash)))
+			found = append(found, apiKeyKey(l.KeyHash))
 		}
-		found = append(found, recordOf(linkKey(tenant, l.ID)))
+		found = append(found, linkKey(tenant, l.ID))
 	}
 	return found, nil
 }
@@ -97,31 +107,29 @@ func (s *Store) findKeys(ctx context.Context, tenant hook.TenantID) (found []era
 // findListed finds what the tenant's items name: first the keys and the items of the
 // tenant, and then endpoint by endpoint. The cursor is "t" and the last item of the
 // tenant, or "e" and the last completed endpoint.
-func (s *Store) findListed(ctx context.Context, tenant hook.TenantID, cursor string) (erasure.Part, error) {
+func (s *Store) findListed(ctx context.Context, tenant hook.TenantID, cursor string) (found []key, next string, err error) {
 	if last, ok := strings.CutPrefix(cursor, "e"); ok {
 		return s.findEndpoint(ctx, tenant, last)
 	}
-	last := strings.TrimPrefix(cursor, "t")
-	part, err := s.findTenantItems(ctx, tenant, last, ofTenant)
+	found, next, err = s.findTenantItems(ctx, tenant, strings.TrimPrefix(cursor, "t"), ofTenant)
 	if err != nil {
-		return erasure.Part{}, err
+		return nil, "", err
 	}
 	if cursor == "" {
-		first, err := s.findCallers(ctx, tenant, "")
+		callers, _, err := s.findCallers(ctx, tenant, "")
 		if err != nil {
-			return erasure.Part{}, err
+			return nil, "", err
 		}
 		shares, _, err := s.keysAfter(ctx, sharesKey(tenant).PK, "", "", 0)
 		if err != nil {
-			return erasure.Part{}, err
+			return nil, "", err
 		}
-		part.Records = append(part.Records, first.Records...)
-		part.Records = append(part.Records, recordsOf(shares)...)
+		found = slices.Concat(found, callers, shares)
 	}
-	if part.Next = "t" + part.Next; part.Next == "t" {
-		part.Next = "e"
+	if next == "" {
+		return found, "e", nil
 	}
-	return part, nil
+	return found, "t" + next, nil
 }
 
 // ofTenant reports whether the item of the tenant's partition is removed before the end:
@@ -132,12 +140,13 @@ func ofTenant(sk string) bool {
 
 // findTenantItems finds the items of the tenant's partition, with the outcomes of replays.
 // The cursor is a sort key.
-func (s *Store) findTenantItems(ctx context.Context, tenant hook.TenantID, cursor string, wanted func(sk string) bool) (part erasure.Part, err error) {
+func (s *Store) findTenantItems(
+	ctx context.Context, tenant hook.TenantID, cursor string, wanted func(sk string) bool,
+) (found []key, next string, err error) {
 	items, next, err := s.keysAfter(ctx, tenantPartition(tenant), "", cursor, foundTenant)
 	if err != nil {
-		return erasure.Part{}, err
+		return nil, "", err
 	}
-	part.Next = next
 	for _, item := range items {
 		if !wanted(item.SK) {
 			continue
@@ -145,34 +154,34 @@ func (s *Store) findTenantItems(ctx context.Context, tenant hook.TenantID, curso
 		if id, ok := strings.CutPrefix(item.SK, jobPrefix); ok {
 			outcomes, _, err := s.keysAfter(ctx, jobPartition(hook.JobID(id)), "", "", 0)
 			if err != nil {
-				return erasure.Part{}, err
+				return nil, "", err
 			}
-			part.Records = append(part.Records, recordsOf(outcomes)...)
+			found = append(found, outcomes...)
 		}
-		part.Records = append(part.Records, recordOf(item))
+		found = append(found, item)
 	}
-	return part, nil
+	return found, next, nil
 }
 
 // findEndpoint finds the first items in the partitions of the endpoint after last, and the events
 // of its deliveries. The next part finds the items behind the removed ones, so the cursor moves
 // on only when the endpoint has no further items.
-func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last string) (erasure.Part, error) {
+func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last string) (found []key, next string, err error) {
 	rows, _, err := s.keysAfter(ctx, tenantPartition(tenant), endpointPrefix, last, 1)
 	if err != nil || len(rows) == 0 {
-		return erasure.Part{}, err
+		return nil, "", err
 	}
 	id := hook.EndpointID(strings.TrimPrefix(rows[0].SK, endpointPrefix))
 	partitions := []string{endpointPartition(id)}
 	for n := range hook.MaxShards {
 		partitions = append(partitions, deliveryPartition(id, n))
 	}
-	part := erasure.Part{Next: "e" + string(id)}
+	next = "e" + string(id)
 	var events []key
 	for _, partition := range partitions {
-		items, _, err := s.keysAfter(ctx, partition, "", "", foundItems-len(part.Records))
+		items, _, err := s.keysAfter(ctx, partition, "", "", foundItems-len(found))
 		if err != nil {
-			return erasure.Part{}, err
+			return nil, "", err
 		}
 		for _, item := range items {
 			if !strings.HasPrefix(item.SK, deliveryPrefix) {
@@ -180,27 +189,25 @@ func (s *Store) findEndpoint(ctx context.Context, tenant hook.TenantID, last str
 			}
 			ref, err := refOf(item)
 			if err != nil {
-				return erasure.Part{}, err
+				return nil, "", err
 			}
 			events = append(events, eventKey(ref.Event))
 		}
-		part.Records = append(part.Records, recordsOf(items)...)
-		if len(part.Records) >= foundItems {
-			part.Next = "e" + last
+		if found = append(found, items...); len(found) >= foundItems {
+			next = "e" + last
 			break
 		}
 	}
 	slices.SortFunc(events, compareKeys)
-	found, err := s.findExisting(ctx, tenant, slices.Compact(events))
-	part.Records = append(part.Records, found...)
-	return part, err
+	existing, err := s.findExisting(ctx, tenant, slices.Compact(events))
+	return append(found, existing...), next, err
 }
 
 func compareKeys(a, b key) int { return strings.Compare(a.PK+" "+a.SK, b.PK+" "+b.SK) }
 
 // findExisting returns those items of the tenant that exist. A read costs a fraction of a
 // removal, and an event with many endpoints is found once for each of them.
-func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []key) (found []erasure.Record, err error) {
+func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []key) (found []key, err error) {
 	items, err := s.batchGetAs(ctx, keys, true, names.PartitionKey, names.SortKey, "tenant")
 	if err != nil {
 		return nil, err
@@ -208,7 +215,7 @@ func (s *Store) findExisting(ctx context.Context, tenant hook.TenantID, keys []k
 	owned, err := decodeItems[ownedItem](items)
 	for _, it := range owned {
 		if it.Tenant == tenant {
-			found = append(found, recordOf(it.key))
+			found = append(found, it.key)
 		}
 	}
 	return found, err
@@ -247,7 +254,7 @@ func (s *Store) keysAfter(ctx context.Context, partition, prefix, after string, 
 }
 
 // scan reads a part of the table. The cursor is the last key read.
-func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (part erasure.Part, err error) {
+func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (found []key, next string, err error) {
 	in := &dynamodb.ScanInput{
 		TableName:            s.table,
 		ConsistentRead:       aws.Bool(true),
@@ -264,31 +271,30 @@ func (s *Store) scan(ctx context.Context, tenant hook.TenantID, cursor string) (
 	for range scannedPages {
 		out, err := s.db.Scan(ctx, in)
 		if err != nil {
-			return erasure.Part{}, err
+			return nil, "", err
 		}
 		items, err := decodeItems[ownedItem](out.Items)
 		if err != nil {
-			return erasure.Part{}, err
+			return nil, "", err
 		}
 		for _, it := range items {
 			if it.ownedBy(tenant) {
-				part.Records = append(part.Records, recordOf(it.key))
+				found = append(found, it.key)
 			}
 		}
 		var last key
 		if err := decodeItem(out.LastEvaluatedKey, &last); err != nil {
-			return erasure.Part{}, err
+			return nil, "", err
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
-		if part.Next = ""; len(out.LastEvaluatedKey) == 0 {
+		if next = ""; len(out.LastEvaluatedKey) == 0 {
 			break
 		}
-		if part.Next = recordOf(last).Key; len(part.Records) >= scannedItems {
+		if next = recordOf(last).Key; len(found) >= scannedItems {
 			break
 		}
 	}
-	part.Records = withLimits(part.Records)
-	return part, nil
+	return withLimits(found), next, nil
 }
 
 // ownedBy reports whether the stage scan removes the item. Records of changes and jobs of
@@ -308,32 +314,22 @@ func (it ownedItem) ownedBy(tenant hook.TenantID) bool {
 	return it.Tenant == tenant || owner == string(tenant)
 }
 
-// withLimits adds the limits of each endpoint with another record: limits do not name
-// their tenant.
-func withLimits(records []erasure.Record) []erasure.Record {
-	for _, r := range records {
-		k := keyOf(r.Key)
+// withLimits adds the limits of each endpoint with another item: limits do not name their tenant.
+func withLimits(found []key) []key {
+	for _, k := range found {
 		if id, ok := strings.CutPrefix(k.PK, endpointPrefix); ok {
 			id, _, _ := strings.Cut(id, "#")
-			if limits := recordOf(limitsKey(hook.EndpointID(id))); !slices.Contains(records, limits) {
-				records = append(records, limits)
+			if limits := limitsKey(hook.EndpointID(id)); !slices.Contains(found, limits) {
+				found = append(found, limits)
 			}
 		}
 	}
-	return records
+	return found
 }
 
 // recordOf is the inverse of keyOf. A partition key contains no space.
 func recordOf(k key) erasure.Record {
 	return erasure.Record{Kind: kindOf(k), Key: k.PK + " " + k.SK}
-}
-
-func recordsOf(keys []key) []erasure.Record {
-	records := make([]erasure.Record, len(keys))
-	for i, k := range keys {
-		records[i] = recordOf(k)
-	}
-	return records
 }
 
 func keyOf(record string) key {

@@ -23,7 +23,7 @@ const limitsKept = 24 * time.Hour
 
 // Limits reads one item.
 func (s *Store) Limits(ctx context.Context, endpoint hook.EndpointID) (admission.Limits, error) {
-	return s.readLimits(ctx, limitsKey(endpoint), string(endpoint))
+	return readOr(ctx, s, limitsKey(endpoint), "limits", string(endpoint), admission.Limits{})
 }
 
 // ChangeLimits makes one conditional update, or none without a difference.
@@ -33,16 +33,12 @@ func (s *Store) ChangeLimits(ctx context.Context, endpoint hook.EndpointID, befo
 
 // Shares reads one item.
 func (s *Store) Shares(ctx context.Context, tenant hook.TenantID) (admission.Limits, error) {
-	return s.readLimits(ctx, sharesKey(tenant), string(tenant))
+	return readOr(ctx, s, sharesKey(tenant), "shares", string(tenant), admission.Limits{})
 }
 
 // ChangeShares makes one conditional update, or none without a difference.
 func (s *Store) ChangeShares(ctx context.Context, tenant hook.TenantID, before, after admission.Limits) error {
 	return s.changeLimits(ctx, sharesKey(tenant), "change shares "+string(tenant), before, after)
-}
-
-func (s *Store) readLimits(ctx context.Context, k key, id string) (admission.Limits, error) {
-	return readOr(ctx, s, k, "limits", id, admission.Limits{})
 }
 
 // limitsUpdate builds the update of one change.
