@@ -50,7 +50,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "deliveries are written without a condition", file: "internal/aws/dynamo/delivery.go", by: []check{checkState, checkRecord, checkGenerations, checkWrites},
-			old: "delivery := s.nextIf(it, d.Version, guard)", bug: "delivery := s.nextIf(it, d.Version, condition{})",
+			old: "delivery := s.nextIf(k, d.Version, guard, it)", bug: "delivery := s.nextIf(k, d.Version, condition{}, it)",
 		},
 		{
 			name: "an attempt that leaves the record of its delivery gets none of its own", file: "internal/aws/dynamo/delivery.go", by: []check{checkRecord},
@@ -58,7 +58,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeTask, checkResult, checkTold},
-			old: "w := s.next(item, version)", bug: "w := s.nextIf(item, version, condition{})",
+			old: "w := s.next(k, version, records...)", bug: "w := s.nextIf(k, version, condition{}, records...)",
 		},
 		{
 			name: "limits are written without a condition", file: "internal/aws/dynamo/limits.go", by: []check{checkInFlight, checkRate, checkClaim},
@@ -216,8 +216,8 @@ func mutations() []mutation {
 			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return err",
 		},
 		{
-			name: "endpoints with a word of a later build get no events", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets},
-			old: `if e.ID != "" {`, bug: `if e.ID != "" && err == nil {`,
+			name: "endpoints with a word of a later build get no events", file: "internal/aws/dynamo/load.go", by: []check{checkTargets},
+			old: "if wanted(record, err) {", bug: "if err == nil {",
 		},
 		{
 			name: "a delivery with a word of a later build is replayed without its record", file: "internal/hook/replay.go", by: []check{checkTenant},
@@ -467,7 +467,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a uid can be given twice", file: "internal/aws/dynamo/endpoint.go", by: []check{checkUID},
-			old: "EndpointID: e.ID}, absent())", bug: "EndpointID: e.ID}, condition{})",
+			old: "absent(), uidItem{e.ID})", bug: "condition{}, uidItem{e.ID})",
 		},
 		{
 			name: "a task that finds no room among the schedules is forgotten", file: "internal/delivery/settle/task.go", by: []check{checkLost, checkLate},
@@ -503,11 +503,12 @@ func mutations() []mutation {
 		},
 		{
 			name: "sequences are written without a condition", file: "internal/aws/dynamo/sequence.go", test: "proof/sim TestOrdered",
-			old: `s.saveNext(ctx, "save sequence "+q.Key, it, q.Version)`, bug: `s.commit(ctx, "save sequence "+q.Key, s.put(it, condition{}))`,
+			old: `s.saveNext(ctx, "save sequence "+q.Key, sequenceKey(q.ID), q.Version, q, sequenceRow(q))`,
+			bug: `s.commit(ctx, "save sequence "+q.Key, s.nextIf(sequenceKey(q.ID), q.Version, condition{}, q, sequenceRow(q)))`,
 		},
 		{
 			name: "a place is written twice", file: "internal/aws/dynamo/sequence.go", test: "internal/memory TestStore",
-			old: "s.put(placeItem{placeKey(id, p.Number), p}, absent())", bug: "s.put(placeItem{placeKey(id, p.Number), p}, condition{})",
+			old: "s.put(placeKey(id, p.Number), absent(), p)", bug: "s.put(placeKey(id, p.Number), condition{}, p)",
 		},
 		{
 			name: "a dead head blocks nothing", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",
@@ -555,7 +556,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an event is stored again with a new number", file: "internal/aws/dynamo/event.go", test: "proof/sim TestOrdered",
-			old: "s.payload.toEventItem(e), unused(e.AcceptedAt))", bug: "s.payload.toEventItem(e), condition{})",
+			old: "s.put(eventKey(e.ID), unused(e.AcceptedAt), ", bug: "s.put(eventKey(e.ID), condition{}, ",
 		},
 		{
 			name: "the end of a delivery without a message moves no sequence", file: "internal/delivery/breaker/end.go", test: "internal/delivery/settle TestOrders_AnEndThatDoesNotStand",
