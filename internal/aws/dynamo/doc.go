@@ -36,7 +36,7 @@
 //	delivery           endpoint#E#SS delivery#A#V#GGGG     per decision, version by version
 //	sequence           order#E#K     sequence              when deliveries of endpoint E with ordering key K get numbers, and when one ends, version by version
 //	waiting delivery   order#E#K     wait#NNNNNNNNNNNN     once, if another delivery of the key has the turn
-//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  when the delivery's item gets too long with its attempts, see recent.go; a long one in a transaction with the delivery
+//	attempt            endpoint#E#SS attempt#A#V#GGGG#NNN  when the delivery's item gets too long with its attempts, see withAttempt; a long one in a transaction with the delivery
 //	replay job         tenant#T      replay#R              per page of the job, version by version
 //	open replays       tenant#T      open-replays          in a transaction with the first and the last version of a job
 //	outcomes           job#R         outcomes#NNNNNN       one addition per settled delivery; 100 deliveries per item

@@ -85,6 +85,20 @@ func readOr[T any](ctx context.Context, s *Store, k key, what, id string, none T
 	return record, err
 }
 
+// projected returns the projection of the named attributes, some of which have reserved names; none
+// stands for all.
+func projected(only []string) (*string, map[string]string) {
+	if len(only) == 0 {
+		return nil, nil
+	}
+	words, of := make([]string, len(only)), make(map[string]string, len(only))
+	for i, name := range only {
+		words[i] = "#" + name
+		of[words[i]] = name
+	}
+	return aws.String(strings.Join(words, ", ")), of
+}
+
 // listRecords reads all records of a partition with the sort key prefix, in the order of the sort key.
 func listRecords[T any](ctx context.Context, s *Store, partition, prefix, op string) ([]T, error) {
 	items, err := s.all(ctx, s.sorted(partition, prefix))
@@ -163,39 +177,6 @@ func (s *Store) sorted(partition, prefix string) *dynamodb.QueryInput {
 		return s.consistent(partition, "")
 	}
 	return s.consistent(partition, begins, prefix)
-}
-
-// newest reads a page of the items of a partition with sort keys of the prefix and a position, from
-// first to before and newest first. cursor is the next of the page before. A page of
-// large items, or with items that this build cannot read, is shorter. limit is cut to 1 to 100.
-func newest[T any](
-	ctx context.Context, s *Store, partition, prefix, first, before, cursor string, limit int,
-) (page []T, next string, err error) {
-	if cursor != "" {
-		before = min(before, cursor)
-	}
-	if before < first { // DynamoDB refuses an empty range
-		return nil, "", nil
-	}
-	limit = min(max(limit, 1), maxPage)
-	query := s.consistent(partition, between, prefix+first, prefix+before)
-	query.ScanIndexForward = aws.Bool(false)
-	if before == cursor {
-		query.ExclusiveStartKey = key{partition, prefix + cursor}.attributes()
-	}
-	items, more, err := s.page(ctx, query, limit+1) // one more to learn whether another page exists
-	if err != nil || len(items) == 0 {
-		return nil, "", err
-	}
-	if len(items) > limit {
-		items, more = items[:limit], true
-	}
-	if more {
-		var last key
-		err = decodeItem(items[len(items)-1], &last)
-		next = strings.TrimPrefix(last.SK, prefix)
-	}
-	return readable[T](ctx, s, items), next, err
 }
 
 // condition guards a write.
