@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -183,8 +184,9 @@ func retryAfterOf(err error) string {
 }
 
 // viewOf returns the view of a stored record: a view lists what callers see, and each of its fields is
-// that of the record with the same name and form. The caller sets the others. Views do not contain
-// records, so a new field of a record stays hidden until a view names it.
+// that of the record with the same name and form. A pointer that the view may omit is nil for zero. The
+// caller sets the others. Views do not contain records, so a new field of a record stays hidden until a
+// view names it.
 func viewOf[V, R any](record R) V {
 	var view V
 	fill(reflect.ValueOf(&view).Elem(), reflect.ValueOf(record))
@@ -213,6 +215,7 @@ func fill(view, record reflect.Value) {
 			fill(field, value)
 		case sameForm(field.Type(), value):
 			field.Set(value.Convert(field.Type()))
+		case field.Kind() == reflect.Pointer && value.IsZero() && strings.HasSuffix(of.Tag.Get("json"), ",omitzero"):
 		case field.Kind() == reflect.Pointer && sameForm(field.Type().Elem(), value):
 			field.Set(reflect.New(field.Type().Elem()))
 			field.Elem().Set(value.Convert(field.Type().Elem()))

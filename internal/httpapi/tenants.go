@@ -15,17 +15,17 @@ import (
 // tenantLimitsBody is the request and the response of a tenant's limits. An absent field means
 // no limit.
 type tenantLimitsBody struct {
-	EventsPerSecond    *int `json:"events_per_second,omitempty"`
-	DeliveriesPerEvent *int `json:"deliveries_per_event,omitempty"`
-	Endpoints          *int `json:"endpoints,omitempty"`
-	ReplaysPerHour     *int `json:"replays_per_hour,omitempty"`
-	ChangesPerHour     *int `json:"changes_per_hour,omitempty"`
+	EventsPerSecond    *int `json:"events_per_second,omitzero"`
+	DeliveriesPerEvent *int `json:"deliveries_per_event,omitzero"`
+	Endpoints          *int `json:"endpoints,omitzero"`
+	ReplaysPerHour     *int `json:"replays_per_hour,omitzero"`
+	ChangesPerHour     *int `json:"changes_per_hour,omitzero"`
 
-	RetainFor *time.Duration `json:"retain_for,omitempty"`
+	RetainFor *time.Duration `json:"retain_for,omitzero"`
 }
 
 func (h *manage) getTenantLimits(ctx context.Context, c *call) (reply, error) {
-	return shown(viewTenantLimits)(h.Tenants.Limits(ctx, c.tenant))
+	return shown(viewOf[tenantLimitsBody, hook.TenantLimits])(h.Tenants.Limits(ctx, c.tenant))
 }
 
 // putTenantLimits replaces all limits. An absent field removes its limit.
@@ -41,7 +41,7 @@ func (h *manage) putTenantLimits(ctx context.Context, c *call, body tenantLimits
 	if err := h.setLimits(ctx, c, l, body, wrong...); err != nil {
 		return reply{}, fmt.Errorf("put limits: %w", err)
 	}
-	return ok(viewTenantLimits(l)), nil
+	return ok(viewOf[tenantLimitsBody](l)), nil
 }
 
 func (h *manage) deleteTenantLimits(ctx context.Context, c *call) (reply, error) {
@@ -64,7 +64,7 @@ func (h *manage) setLimits(ctx context.Context, c *call, l hook.TenantLimits, re
 	if err := h.Tenants.SetLimits(ctx, c.tenant, l, wrong...); err != nil {
 		return fmt.Errorf("set limits: %w", err)
 	}
-	c.changed(viewTenantLimits(before), viewTenantLimits(l))
+	c.changed(viewOf[tenantLimitsBody](before), viewOf[tenantLimitsBody](l))
 	return nil
 }
 
@@ -80,21 +80,6 @@ func limitOf[T int | time.Duration](given *T) T {
 	return *given
 }
 
-func viewTenantLimits(l hook.TenantLimits) tenantLimitsBody {
-	return tenantLimitsBody{
-		viewLimit(l.EventsPerSecond), viewLimit(l.DeliveriesPerEvent), viewLimit(l.Endpoints),
-		viewLimit(l.ReplaysPerHour), viewLimit(l.ChangesPerHour), viewLimit(l.RetainFor),
-	}
-}
-
-// viewLimit returns nil for no limit.
-func viewLimit[T int | time.Duration](limit T) *T {
-	if limit == 0 {
-		return nil
-	}
-	return &limit
-}
-
 type tenantView struct {
 	ID        hook.TenantID    `json:"id"`
 	Endpoints int              `json:"endpoints"`
@@ -105,9 +90,7 @@ func (h *manage) listTenants(ctx context.Context, c *call) (reply, error) {
 	q := listQuery(c, "prefix")
 	return viewList(q, func(req page.Request) (page.List[tenant.Tenant], error) {
 		return h.Tenants.List(ctx, q.Get("prefix"), req)
-	}, func(t tenant.Tenant) tenantView {
-		return tenantView{ID: t.ID, Endpoints: t.Endpoints, Limits: viewTenantLimits(t.Limits)}
-	})
+	}, viewOf[tenantView])
 }
 
 // erasureView is a job that removes everything of a tenant.
