@@ -1,8 +1,8 @@
 package httpapi
 
 import (
-	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,19 +105,6 @@ func set[T any](to, from *T) {
 func require[T any](wrong *hook.Fields, field string, to, from *T) {
 	wrong.Refuse(from == nil, field, "is missing")
 	set(to, from)
-}
-
-// choose returns the value among all that has the name.
-func choose[T fmt.Stringer](field, name string, all ...T) (T, []hook.FieldError) {
-	words := make([]string, len(all))
-	for i, t := range all {
-		if t.String() == name {
-			return t, nil
-		}
-		words[i] = t.String()
-	}
-	var none T
-	return none, []hook.FieldError{{Field: field, Message: "must be one of " + strings.Join(words, ", ")}}
 }
 
 // authBody is the authentication at the receiver. Absent fields are nil.
@@ -259,11 +246,13 @@ func viewTLS(t hook.TLS) *tlsView {
 // destinationOf translates a flat object: the type, and its settings that are not empty, which
 // package rule/destination checks.
 func destinationOf(fields map[string]string) (*hook.Destination, hook.Fields) {
-	var d hook.Destination
-	var wrong hook.Fields
-	if d.Type, wrong = choose("destination.type", fields["type"], destination.Names()...); len(wrong) > 0 {
-		return nil, wrong
+	types := destination.Names()
+	words := each(types, hook.DestinationType.String)
+	i := slices.Index(words, fields["type"])
+	if i < 0 {
+		return nil, hook.Fields{{Field: "destination.type", Message: "must be one of " + strings.Join(words, ", ")}}
 	}
+	d := hook.Destination{Type: types[i]}
 	for name, value := range fields {
 		if name != "type" && value != "" {
 			if d.Settings == nil {
