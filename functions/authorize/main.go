@@ -4,18 +4,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/admin/apikey"
 	"surehook.example/surehook/internal/admin/person"
 	"surehook.example/surehook/internal/aws/dynamo"
 	"surehook.example/surehook/internal/aws/secretsmanager"
-	"surehook.example/surehook/internal/config"
 )
 
 func main() {
@@ -23,17 +18,17 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
-	people, err := person.New(cfg.SignIn, log, time.Now)
+func newHandler(f lambdafn.Function) (any, error) {
+	people, err := person.New(f.SignIn, f.Log, f.Now)
 	if err != nil {
 		return nil, fmt.Errorf("make sign-in: %w", err)
 	}
 	h := &handler{authenticator: &apikey.Authenticator{
-		Keys:   dynamo.New(sdk, cfg.Table),
-		Admin:  secretsmanager.New(sdk, cfg.AdminKeySecretARN, time.Now),
+		Keys:   dynamo.New(f.SDK, f.Table),
+		Admin:  secretsmanager.New(f.SDK, f.AdminKeySecretARN, f.Now),
 		People: people,
-		Log:    log,
-		Now:    time.Now,
+		Log:    f.Log,
+		Now:    f.Now,
 	}}
 	return h.Handle, nil
 }

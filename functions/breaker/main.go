@@ -7,19 +7,13 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/functions/internal/wire"
 	"surehook.example/surehook/internal/aws/sqs"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
-	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -28,27 +22,26 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
-	metrics := emf.Set{Environment: cfg.Environment}
-	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	notifier := wire.Notifier(cfg, sdk, store, log, time.Now)
-	q := cfg.Queues
-	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: q.Live, hook.QueueRetry: q.Retry, hook.QueueReplay: q.Replay, hook.QueueSlot: q.Slot, hook.QueueOverflow: q.Overflow, hook.QueueCoalesce: q.Coalesce})
-	circuits := sqs.NewCircuitQueue(sdk, q.Circuits)
+func newHandler(f lambdafn.Function) (any, error) {
+	store := wire.Store(f, f.Metrics)
+	notifier := wire.Notifier(f, store)
+	q := f.Queues
+	queue := sqs.New(f.SDK, sqs.URLs{hook.QueueLive: q.Live, hook.QueueRetry: q.Retry, hook.QueueReplay: q.Replay, hook.QueueSlot: q.Slot, hook.QueueOverflow: q.Overflow, hook.QueueCoalesce: q.Coalesce})
+	circuits := sqs.NewCircuitQueue(f.SDK, q.Circuits)
 	h := &handler{
 		breaker: &breaker.Breaker{
 			Store:        store,
 			Queue:        queue,
-			DeadLetters:  sqs.NewDeadLetters(sdk, q.DeadLetters),
+			DeadLetters:  sqs.NewDeadLetters(f.SDK, q.DeadLetters),
 			CircuitQueue: circuits,
-			Releaser:     &admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: time.Now},
+			Releaser:     &admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: f.Now},
 			Notifier:     notifier,
-			Metrics:      metrics,
-			Log:          log,
-			Now:          time.Now,
+			Metrics:      f.Metrics,
+			Log:          f.Log,
+			Now:          f.Now,
 		},
-		batches: wire.Batches(sdk, metrics, log, time.Now),
-		log:     log,
+		batches: wire.Batches(f),
+		log:     f.Log,
 	}
 	return h.Handle, nil
 }

@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 
-	"surehook.example/surehook/internal/config"
+	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/names"
 )
 
@@ -25,11 +25,11 @@ const exportTimeout = 20 * time.Second
 // newExporter returns the exporter of OpenTelemetry to the endpoint, OTLP over HTTP. X-Ray
 // has an OTLP endpoint in each region, which takes requests with a signature.
 // https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch-OTLPEndpoint.html
-func newExporter(cfg config.Settings, sdk aws.Config, now func() time.Time) *otlptrace.Exporter {
-	endpoint, client := cfg.Traces, &http.Client{Timeout: exportTimeout}
-	if cfg.Traces == names.TracesXRay {
-		endpoint = "https://xray." + sdk.Region + ".amazonaws.com/v1/traces"
-		client.Transport = &signed{credentials: sdk.Credentials, region: sdk.Region, now: now, next: http.DefaultTransport}
+func newExporter(f lambdafn.Function) *otlptrace.Exporter {
+	endpoint, client := f.Traces, &http.Client{Timeout: exportTimeout}
+	if f.Traces == names.TracesXRay {
+		endpoint = "https://xray." + f.SDK.Region + ".amazonaws.com/v1/traces"
+		client.Transport = &signed{credentials: f.SDK.Credentials, region: f.SDK.Region, now: f.Now, next: http.DefaultTransport}
 	}
 	// Not started, because the exporter over HTTP only connects with the first export.
 	return otlptrace.NewUnstarted(otlptracehttp.NewClient(

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	collectorpb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/aws/lambdalog"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/send"
@@ -71,7 +71,7 @@ func setup(t *testing.T, c *otlp) (*handler, *bytes.Buffer) {
 
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
-	exporter := newExporter(config.Settings{Environment: "test", Choices: config.Choices{Traces: server.URL + "/v1/traces"}}, aws.Config{}, time.Now)
+	exporter := newExporter(lambdafn.Function{Settings: config.Settings{Environment: "test", Choices: config.Choices{Traces: server.URL + "/v1/traces"}}, Now: time.Now})
 	var log bytes.Buffer
 	return &handler{
 		exporter: exporter, environment: "test", metrics: emf.Set{Environment: "test"},

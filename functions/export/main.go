@@ -5,15 +5,9 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
-	"surehook.example/surehook/internal/config"
-	"surehook.example/surehook/internal/emf"
 )
 
 func main() {
@@ -21,10 +15,10 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
+func newHandler(f lambdafn.Function) (any, error) {
 	h := &handler{
-		exporter: newExporter(cfg, sdk, time.Now), environment: cfg.Environment,
-		metrics: emf.Set{Environment: cfg.Environment}, log: log, now: time.Now,
+		exporter: newExporter(f), environment: f.Environment,
+		metrics: f.Metrics, log: f.Log, now: f.Now,
 	}
 	return h.Handle, nil
 }

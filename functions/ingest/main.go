@@ -5,18 +5,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/functions/internal/wire"
 	"surehook.example/surehook/internal/aws/apigateway"
 	"surehook.example/surehook/internal/aws/sqs"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/ingest"
 	"surehook.example/surehook/internal/delivery/source"
 	"surehook.example/surehook/internal/emf"
@@ -30,27 +25,26 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
-	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
-	acceptor := wire.Acceptor(cfg, sdk, store, time.Now)
-	validation, err := hook.ParseValidation(cmp.Or(cfg.Validation, names.ValidationOff))
+func newHandler(f lambdafn.Function) (any, error) {
+	store := wire.Store(f, emf.Set{})
+	acceptor := wire.Acceptor(f, store)
+	validation, err := hook.ParseValidation(cmp.Or(f.Validation, names.ValidationOff))
 	if err != nil {
 		return nil, fmt.Errorf("read validation: %w", err)
 	}
 	acceptor.Types = ingest.NewTypes(store, validation, ingest.TypesAge)
-	metrics := emf.Set{Environment: cfg.Environment}
 	h := &handler{
-		api: apigateway.Handle(httpapi.Events(acceptor, log)),
+		api: apigateway.Handle(httpapi.Events(acceptor, f.Log)),
 		source: &source.Source{
-			Reader:   source.Reader{Tenant: cfg.TenantPath, Body: httpapi.ReadEvent},
+			Reader:   source.Reader{Tenant: f.TenantPath, Body: httpapi.ReadEvent},
 			Acceptor: acceptor,
-			Queue:    sqs.NewEventQueue(sdk, cfg.Queues.Events, cfg.Queues.Rejects),
+			Queue:    sqs.NewEventQueue(f.SDK, f.Queues.Events, f.Queues.Rejects),
 			Rand:     rand.Float64,
-			Metrics:  metrics,
-			Log:      log,
-			Now:      time.Now,
+			Metrics:  f.Metrics,
+			Log:      f.Log,
+			Now:      f.Now,
 		},
-		batches: wire.Batches(sdk, metrics, log, time.Now),
+		batches: wire.Batches(f),
 	}
 	return h.Handle, nil
 }

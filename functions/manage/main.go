@@ -6,11 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/functions/internal/wire"
@@ -27,7 +23,6 @@ import (
 	"surehook.example/surehook/internal/aws/apigateway"
 	"surehook.example/surehook/internal/aws/kms"
 	"surehook.example/surehook/internal/aws/sqs"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
@@ -43,67 +38,67 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
-	store := wire.Store(sdk, cfg.Table, emf.Set{}, log, time.Now)
-	vault, err := kms.NewSealer(sdk, cfg.KeyARN, store)
+func newHandler(f lambdafn.Function) (any, error) {
+	store := wire.Store(f, emf.Set{})
+	vault, err := kms.NewSealer(f.SDK, f.KeyARN, store)
 	if err != nil {
 		return nil, fmt.Errorf("open vault: %w", err)
 	}
-	acceptor := wire.Acceptor(cfg, sdk, store, time.Now)
-	own, err := profiles.Parse([]byte(cfg.SignatureProfiles))
+	acceptor := wire.Acceptor(f, store)
+	own, err := profiles.Parse([]byte(f.SignatureProfiles))
 	if err != nil {
-		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_SIGNATURE_PROFILES: %w", err))
+		f.Ignore(context.Background(), fmt.Errorf("read SUREHOOK_SIGNATURE_PROFILES: %w", err))
 	}
-	receivers, err := private.Parse([]byte(cfg.Private))
+	receivers, err := private.Parse([]byte(f.Private))
 	if err != nil { // the sender does not start
-		lambdafn.Ignore(context.Background(), emf.Set{Environment: cfg.Environment}, log, time.Now, fmt.Errorf("read SUREHOOK_PRIVATE_ALLOW: %w", err))
+		f.Ignore(context.Background(), fmt.Errorf("read SUREHOOK_PRIVATE_ALLOW: %w", err))
 	}
 	envelope := hook.EnvelopeStandard
-	if cfg.Envelope == names.EnvelopeRaw {
+	if f.Envelope == names.EnvelopeRaw {
 		envelope = hook.EnvelopeRaw
 	}
 	endpoints := &endpoint.Admin{
 		Store:        store,
-		CircuitQueue: sqs.NewCircuitQueue(sdk, cfg.Queues.Circuits),
+		CircuitQueue: sqs.NewCircuitQueue(f.SDK, f.Queues.Circuits),
 		Vault:        vault,
-		Policy:       wire.Policy(cfg),
-		Origins:      endpoint.Origins{Regions: cfg.Senders, Addresses: cfg.Addresses, Private: receivers},
-		Destinations: hook.Destinations{RolePath: cfg.Destinations, Account: cfg.Account, Principal: cfg.Principal},
+		Policy:       wire.Policy(f),
+		Origins:      endpoint.Origins{Regions: f.Senders, Addresses: f.Addresses, Private: receivers},
+		Destinations: hook.Destinations{RolePath: f.Destinations, Account: f.Account, Principal: f.Principal},
 		Envelope:     envelope,
 		Profiles:     own,
-		NewProfiles:  cfg.Signatures,
-		PerHost:      cfg.EndpointsPerHost,
-		Now:          time.Now,
+		NewProfiles:  f.Signatures,
+		PerHost:      f.EndpointsPerHost,
+		Now:          f.Now,
 	}
-	if cfg.Ownership != "" {
-		sender, remote := wire.Senders(cfg, sdk, time.Now)
-		endpoints.Prover = &ownership.Prover{Limits: store, Sender: sender, Remote: remote, Now: time.Now}
+	if f.Ownership != "" {
+		sender, remote := wire.Senders(f)
+		endpoints.Prover = &ownership.Prover{Limits: store, Sender: sender, Remote: remote, Now: f.Now}
 	}
 	reader := &status.Reader{
 		Endpoints: endpoints,
 		Store:     store,
-		Queues:    sqs.NewDepths(sdk, cfg.Queues),
-		Now:       time.Now,
+		Queues:    sqs.NewDepths(f.SDK, f.Queues),
+		Now:       f.Now,
 	}
-	types := &eventtype.Admin{Store: store, Now: time.Now}
+	types := &eventtype.Admin{Store: store, Now: f.Now}
 	return apigateway.Handle(httpapi.Manage(httpapi.Admin{
 		Endpoints: endpoints,
 		Status:    reader,
-		Keys:      &apikey.Issuer{Store: store, Now: time.Now},
-		Links:     &apikey.Links{Store: store, Now: time.Now},
-		Tenants:   &tenant.Admin{Store: store, Retention: cfg.Retention},
+		Keys:      &apikey.Issuer{Store: store, Now: f.Now},
+		Links:     &apikey.Links{Store: store, Now: f.Now},
+		Tenants:   &tenant.Admin{Store: store, Retention: f.Retention},
 		Types:     types,
-		Rejects:   &reject.Admin{Queue: sqs.NewEventQueue(sdk, cfg.Queues.Events, cfg.Queues.Rejects), Now: time.Now},
+		Rejects:   &reject.Admin{Queue: sqs.NewEventQueue(f.SDK, f.Queues.Events, f.Queues.Rejects), Now: f.Now},
 		Previewer: &preview.Previewer{
-			Endpoints: endpoints, Events: reader, Types: types, Shaper: &shape.Shaper{PublicURL: cfg.PublicURL}, Signer: &send.Sender{UserAgent: names.UserAgent(), Now: time.Now},
+			Endpoints: endpoints, Events: reader, Types: types, Shaper: &shape.Shaper{PublicURL: f.PublicURL}, Signer: &send.Sender{UserAgent: names.UserAgent(), Now: f.Now},
 		},
-		Searcher: &search.Searcher{Store: store, Now: time.Now},
+		Searcher: &search.Searcher{Store: store, Now: f.Now},
 		Tester:   acceptor,
-		Guard:    tenant.Guard{Store: store, Now: time.Now},
-		Audit:    &audit.Log{Store: store, Log: log, Now: time.Now},
-		Portal:   cfg.Portal,
-		SignIn:   cfg.SignIn,
+		Guard:    tenant.Guard{Store: store, Now: f.Now},
+		Audit:    &audit.Log{Store: store, Log: f.Log, Now: f.Now},
+		Portal:   f.Portal,
+		SignIn:   f.SignIn,
 
-		Environment: cfg.Environment,
-	}, log)), nil
+		Environment: f.Environment,
+	}, f.Log)), nil
 }

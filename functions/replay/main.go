@@ -5,11 +5,7 @@ package main
 
 import (
 	"context"
-	"log/slog"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/functions/internal/wire"
@@ -18,9 +14,7 @@ import (
 	"surehook.example/surehook/internal/admin/tenant"
 	"surehook.example/surehook/internal/aws/apigateway"
 	"surehook.example/surehook/internal/aws/sqs"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/replay"
-	"surehook.example/surehook/internal/emf"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/httpapi"
 )
@@ -30,24 +24,23 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, sdk aws.Config, log *slog.Logger) (any, error) {
-	metrics := emf.Set{Environment: cfg.Environment}
-	store := wire.Store(sdk, cfg.Table, metrics, log, time.Now)
-	jobs := sqs.NewJobQueue(sdk, cfg.Queues.ReplayJobs)
-	queue := sqs.New(sdk, sqs.URLs{hook.QueueLive: cfg.Queues.Live, hook.QueueReplay: cfg.Queues.Replay})
+func newHandler(f lambdafn.Function) (any, error) {
+	store := wire.Store(f, f.Metrics)
+	jobs := sqs.NewJobQueue(f.SDK, f.Queues.ReplayJobs)
+	queue := sqs.New(f.SDK, sqs.URLs{hook.QueueLive: f.Queues.Live, hook.QueueReplay: f.Queues.Replay})
 	r := &replay.Replayer{
 		Store:    store,
 		Queue:    queue,
 		JobQueue: jobs,
-		Metrics:  metrics,
-		Log:      log,
-		Now:      time.Now,
+		Metrics:  f.Metrics,
+		Log:      f.Log,
+		Now:      f.Now,
 		NewID:    hook.NewJobID,
 	}
-	e := &erasure.Eraser{Store: store, Queue: jobs, Metrics: metrics, Log: log, Now: time.Now}
+	e := &erasure.Eraser{Store: store, Queue: jobs, Metrics: f.Metrics, Log: f.Log, Now: f.Now}
 	api := httpapi.Replay(httpapi.Jobs{
-		Replayer: r, Eraser: e, Guard: tenant.Guard{Store: store, Now: time.Now}, Audit: &audit.Log{Store: store, Log: log, Now: time.Now},
-	}, log)
-	h := &handler{api: apigateway.Handle(api), replays: r, erasures: e, batches: wire.Batches(sdk, metrics, log, time.Now)}
+		Replayer: r, Eraser: e, Guard: tenant.Guard{Store: store, Now: f.Now}, Audit: &audit.Log{Store: store, Log: f.Log, Now: f.Now},
+	}, f.Log)
+	h := &handler{api: apigateway.Handle(api), replays: r, erasures: e, batches: wire.Batches(f)}
 	return h.Handle, nil
 }

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 )
@@ -24,7 +24,7 @@ func TestAttack_newHandler_settings(t *testing.T) { //nolint:paralleltest // set
 		{Private: list, Choices: config.Choices{Egress: names.EgressPublic}},
 		{Private: list, Choices: config.Choices{Egress: names.EgressLoopback, EgressHost: "host.docker.internal"}},
 	} {
-		handle, err := newHandler(cfg, aws.Config{}, slog.New(slog.DiscardHandler))
+		handle, err := newHandler(lambdafn.Function{Settings: cfg, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestAttack_newHandler_settings(t *testing.T) { //nolint:paralleltest // set
 		}
 	}
 	for _, text := range []string{" ", "null", "[]", "{}", "[null]", `[{}]`, list + list, `[{"cidrs":["10.20.0.0/16"],"ports":[443],"Tenants":["acme"]}]`, `[{"cidrs":["10.20.0.0/16"],"ports":[443],"tenants":["acme"],"tenants":["globex"]}]`, "\ufeff" + list} {
-		if _, err := newHandler(config.Settings{Private: text}, aws.Config{}, slog.Default()); err == nil {
+		if _, err := newHandler(lambdafn.Function{Settings: config.Settings{Private: text}, Now: time.Now}); err == nil {
 			t.Errorf("the sender starts with the list %q", text)
 		}
 	}

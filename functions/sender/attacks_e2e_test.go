@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -25,8 +24,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/proof/certificate"
@@ -105,7 +104,7 @@ func TestAttacks_inside(t *testing.T) { //nolint:paralleltest // replaces the re
 	trap := set(t)
 	for name, s := range senders {
 		s.cfg.PrivateCA = trap.authority
-		handle, err := newHandler(s.cfg, aws.Config{}, slog.New(slog.DiscardHandler))
+		handle, err := newHandler(lambdafn.Function{Settings: s.cfg, Now: time.Now})
 		if err != nil {
 			t.Fatal(err)
 		}

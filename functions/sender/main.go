@@ -8,15 +8,10 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
-	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/functions/internal/wire"
-	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/egress"
 	"surehook.example/surehook/internal/delivery/remote"
 	"surehook.example/surehook/internal/delivery/send"
@@ -28,19 +23,19 @@ func main() {
 }
 
 // newHandler wires the handler, once per execution environment.
-func newHandler(cfg config.Settings, _ aws.Config, _ *slog.Logger) (any, error) {
-	roots, err := rootsWith(cfg.PrivateCA)
+func newHandler(f lambdafn.Function) (any, error) {
+	roots, err := rootsWith(f.PrivateCA)
 	if err != nil {
 		return nil, fmt.Errorf("read SUREHOOK_PRIVATE_CA: %w", err)
 	}
 	newSender := func(p egress.Policy) *send.Sender {
-		return send.New(egress.NewClientWith(p, egress.Options{RootCAs: roots}), p, "", time.Now)
+		return send.New(egress.NewClientWith(p, egress.Options{RootCAs: roots}), p, "", f.Now)
 	}
-	list, err := private.Parse([]byte(cfg.Private))
+	list, err := private.Parse([]byte(f.Private))
 	if err != nil {
 		return nil, fmt.Errorf("read SUREHOOK_PRIVATE_ALLOW: %w", err)
 	}
-	policy := wire.Policy(cfg)
+	policy := wire.Policy(f)
 	if list == nil {
 		return remote.Handler{Sender: newSender(policy)}.Handle, nil
 	}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/proof/certificate"
 )
@@ -35,7 +35,7 @@ func TestNewHandler(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
-			handle, err := newHandler(config.Settings{Private: tt.list, PrivateCA: tt.ca}, aws.Config{}, slog.Default())
+			handle, err := newHandler(lambdafn.Function{Settings: config.Settings{Private: tt.list, PrivateCA: tt.ca}, Now: time.Now})
 			if tt.wrong != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.wrong) {
 					t.Errorf("newHandler = %v; want an error that names %s", err, tt.wrong)

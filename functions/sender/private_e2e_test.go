@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -30,6 +29,7 @@ import (
 	sdk "github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
+	"surehook.example/surehook/functions/internal/lambdafn"
 	awslambda "surehook.example/surehook/internal/aws/lambda"
 	"surehook.example/surehook/internal/config"
 	"surehook.example/surehook/internal/delivery/egress"
@@ -111,7 +111,7 @@ func runInside() error {
 	}
 	go func() { _ = http.Serve(listener, http.HandlerFunc(answer)) }()
 	cfg := config.Settings{Choices: config.Choices{Egress: names.EgressPublic}, Private: listOf, PrivateCA: authority}
-	handle, err := newHandler(cfg, aws.Config{}, slog.New(slog.DiscardHandler))
+	handle, err := newHandler(lambdafn.Function{Settings: cfg, Now: time.Now})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestRead_onlyWhatTheCodeReads(t *testing.T) {
 				continue // each message names the hosts
 			}
 			if !given[path] && !hasBelow(given, path) {
-				t.Errorf("%s reads cfg.%s, which it does not get", function, path)
+				t.Errorf("%s reads f.%s, which it does not get", function, path)
 			}
 		}
 		for path := range given {
@@ -83,10 +83,10 @@ func hasAbove(all map[string]bool, path string) bool {
 }
 
 var (
-	field  = regexp.MustCompile(`\bcfg\.((?:Queues\.)?[A-Z]\w*)`)
-	whole  = regexp.MustCompile(`\bq := cfg\.Queues\b`)
+	field  = regexp.MustCompile(`\bf\.((?:Queues\.)?[A-Z]\w*)`)
+	whole  = regexp.MustCompile(`\bq := f\.Queues\b`)
 	short  = regexp.MustCompile(`\bq\.([A-Z]\w*)`)
-	called = regexp.MustCompile(`\b(?:wire\.)?([A-Z]\w*)\(cfg[,)]`)
+	called = regexp.MustCompile(`\b(?:wire\.)?([A-Z]\w*)\(f[,)]`)
 )
 
 // fieldsOf returns the settings that the function's code names.
@@ -104,7 +104,9 @@ func fieldsOf(t *testing.T, function string) map[string]bool {
 			text, _, _ = strings.Cut(body, "\n}\n")
 		}
 		for _, found := range field.FindAllStringSubmatch(text, -1) {
-			used[found[1]] = true
+			if !slices.Contains([]string{"SDK", "Metrics", "Log", "Now", "Ignore"}, found[1]) { // not of a setting
+				used[found[1]] = true
+			}
 		}
 		if whole.MatchString(text) {
 			delete(used, "Queues")

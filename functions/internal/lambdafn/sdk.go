@@ -48,19 +48,10 @@ func shared(cfg aws.Config, idle time.Duration) aws.Config {
 	return cfg
 }
 
-// refusals logs, and counts for the alarms, each request that a queue, the table or a key refuses
-// because it is missing, disabled or not permitted. The adapters know neither logs nor metrics, and
-// not every error says which resource it is about.
-type refusals struct {
-	log     *slog.Logger
-	metrics emf.Set
-	now     func() time.Time
-}
-
-// watched returns the configuration with the refusals of its clients.
-func (r refusals) watched(cfg aws.Config) aws.Config {
+// watched returns the configuration with a log of the refusals of its clients.
+func (f Function) watched(cfg aws.Config) aws.Config {
 	cfg.APIOptions = append(cfg.APIOptions[:len(cfg.APIOptions):len(cfg.APIOptions)], func(s *middleware.Stack) error {
-		return s.Initialize.Add(middleware.InitializeMiddlewareFunc("refusals", r.handle), middleware.After)
+		return s.Initialize.Add(middleware.InitializeMiddlewareFunc("refusals", f.watch), middleware.After)
 	})
 	return cfg
 }
@@ -70,7 +61,10 @@ func kinds() map[string]string {
 	return map[string]string{"SQS": names.ResourceQueue, "DynamoDB": names.ResourceTable, "KMS": names.ResourceKey}
 }
 
-func (r refusals) handle(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+// watch logs, and counts for the alarms, each request that a queue, the table or a key refuses
+// because it is missing, disabled or not permitted. The adapters know neither logs nor metrics, and
+// not every error says which resource it is about.
+func (f Function) watch(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if !awserr.Refused(err) {
 		return out, metadata, err
@@ -79,7 +73,7 @@ func (r refusals) handle(ctx context.Context, in middleware.InitializeInput, nex
 		line := []slog.Attr{
 			slog.String(names.LogName, resourceOf(in.Parameters)), slog.String(names.LogOperation, awsmiddleware.GetOperationName(ctx)), slog.Any(names.LogError, err),
 		}
-		r.log.LogAttrs(ctx, slog.LevelError, "request.refused", r.metrics.Append(line, r.now(), emf.Count(names.MetricRefused, 1).By(emf.Resource(kind)))...)
+		f.Log.LogAttrs(ctx, slog.LevelError, "request.refused", f.Metrics.Append(line, f.Now(), emf.Count(names.MetricRefused, 1).By(emf.Resource(kind)))...)
 	}
 	return out, metadata, err
 }

@@ -213,8 +213,8 @@ func TestRefusals(t *testing.T) {
 				_, _ = w.Write([]byte(`{"__type":"` + tt.code + `","message":"no"}`))
 			})
 			var lines strings.Builder
-			watch := refusals{log: slog.New(slog.NewJSONHandler(&lines, nil)), metrics: emf.Set{Environment: "shop"}, now: time.Now}
-			if err := tt.call(t.Context(), watch.watched(cfg)); err == nil {
+			f := Function{Log: slog.New(slog.NewJSONHandler(&lines, nil)), Metrics: emf.Set{Environment: "shop"}, Now: time.Now}
+			if err := tt.call(t.Context(), f.watched(cfg)); err == nil {
 				t.Fatal("a refused request succeeds")
 			}
 			if tt.want == nil && lines.Len() > 0 {

@@ -23,8 +23,19 @@ import (
 	"surehook.example/surehook/internal/names"
 )
 
+// Function is what a function has from its start: its settings, the configuration of the clients of AWS,
+// and what its log lines and metrics need.
+type Function struct {
+	config.Settings
+
+	SDK     aws.Config
+	Metrics emf.Set
+	Log     *slog.Logger
+	Now     func() time.Time
+}
+
 // NewHandler wires a function's handler, once per execution environment.
-type NewHandler func(cfg config.Settings, sdk aws.Config, log *slog.Logger) (handler any, err error)
+type NewHandler func(f Function) (handler any, err error)
 
 // Start runs the function until Lambda ends the process. It returns the exit code of the process
 // only if the start failed, and has then logged the error.
@@ -72,12 +83,12 @@ func (h logged) fail(ctx context.Context, err error) {
 
 // Ignore reports wrong settings that the function starts without: in the log, and in the metric of
 // an alarm.
-func Ignore(ctx context.Context, metrics emf.Set, log *slog.Logger, now func() time.Time, faults ...error) {
+func (f Function) Ignore(ctx context.Context, faults ...error) {
 	if len(faults) == 0 {
 		return
 	}
 	line := []slog.Attr{slog.Any(names.LogError, errors.Join(faults...))}
-	log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", metrics.Append(line, now(), emf.Count(names.MetricIgnored, len(faults)))...)
+	f.Log.LogAttrs(ctx, slog.LevelError, "function.settings_ignored", f.Metrics.Append(line, f.Now(), emf.Count(names.MetricIgnored, len(faults)))...)
 }
 
 func handlerOf(ctx context.Context, function string, lookup config.Lookup, newHandler NewHandler, log *slog.Logger) (any, error) {
@@ -89,9 +100,8 @@ func handlerOf(ctx context.Context, function string, lookup config.Lookup, newHa
 	if err != nil {
 		return nil, fmt.Errorf("load AWS config: %w", err)
 	}
-	now := time.Now //nolint:forbidigo // wiring: the functions that start here have no clock of their own
-	metrics := emf.Set{Environment: cfg.Environment}
-	Ignore(ctx, metrics, log, now, ignored...)
-	watch := refusals{log: log, metrics: metrics, now: now}
-	return newHandler(cfg, watch.watched(shared(sdk, idleTimeout)), log)
+	f := Function{Settings: cfg, Metrics: emf.Set{Environment: cfg.Environment}, Log: log, Now: time.Now} //nolint:forbidigo // wiring: the functions that start here have no clock of their own
+	f.SDK = f.watched(shared(sdk, idleTimeout))
+	f.Ignore(ctx, ignored...)
+	return newHandler(f)
 }

@@ -32,19 +32,19 @@ func TestStart_discardsTheStandardLogger(t *testing.T) { //nolint:paralleltest /
 }
 
 // A wrong setting must not stop all requests: the function starts without it, and an alarm tells.
-func TestIgnore(t *testing.T) {
+func TestFunction_Ignore(t *testing.T) {
 	t.Parallel()
 
 	var lines bytes.Buffer
-	metrics := emf.Set{Environment: "shop"}
-	lambdafn.Ignore(t.Context(), metrics, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now, errors.New("no client id"), errors.New("no roles"))
+	f := lambdafn.Function{Metrics: emf.Set{Environment: "shop"}, Log: slog.New(slog.NewJSONHandler(&lines, nil)), Now: time.Now}
+	f.Ignore(t.Context(), errors.New("no client id"), errors.New("no roles"))
 	for _, part := range []string{`"function.settings_ignored"`, `no client id\nno roles`, `"environment":"shop"`, `"settings_ignored":2`} {
 		if !strings.Contains(lines.String(), part) {
 			t.Errorf("Ignore() wrote %s; want %s in it", lines.String(), part)
 		}
 	}
 	lines.Reset()
-	lambdafn.Ignore(t.Context(), metrics, slog.New(slog.NewJSONHandler(&lines, nil)), time.Now)
+	f.Ignore(t.Context())
 	if lines.Len() > 0 {
 		t.Errorf("Ignore() without faults wrote %s; want nothing", lines.String())
 	}
