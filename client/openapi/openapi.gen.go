@@ -3199,7 +3199,7 @@ type CircuitState struct {
 	NextProbeAt *Time `json:"next_probe_at,omitempty"`
 	OpenedAt    *Time `json:"opened_at,omitempty"`
 
-	// Pace The attempts per second that the endpoint gets since it responded with 429; absent ten minutes later. Others wait, parked as rate.
+	// Pace The attempts per second that the endpoint gets after a 429, if fewer than its rate_per_second allows. Others wait, parked as rate.
 	Pace *float64 `json:"pace,omitempty"`
 
 	// State closed: attempts pass, a few at a time after an outage. open: no attempt passes. half_open: one probe is in flight.

@@ -100,7 +100,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a raised rate does not help those who wait", file: "internal/rule/admission/rate.go", row: "rate raised",
-			old: "case l.Rate != perSecond:", bug: "case false:",
+			old: "case l.Rate < perSecond:", bug: "case false:",
 		},
 		{
 			rule: "a rate slot a millisecond away takes a second", file: "internal/rule/admission/rate.go", test: "proof/isolation TestRateRaised_InOneProcess",
@@ -112,7 +112,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "tasks wait in the queue as long as the rate asks", file: "internal/rule/admission/rows.go", row: "rate raised",
-			old: "|| wait > MaxRateWait", bug: "|| wait > 1000*MaxRateWait",
+			old: "|| wait > a.rateWait", bug: "|| wait > 1000*MaxRateWait",
 		},
 		{
 			rule: "claims wait in the queue as long as the rate asks", file: "internal/rule/admission/claim.go", test: "internal/delivery/admit TestFill_WaitsForRateSlots",

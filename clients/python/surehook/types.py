@@ -275,7 +275,7 @@ class CircuitState(TypedDict):
     throttled_until: NotRequired[str]
     """No attempt before this time, because the endpoint responded with 429."""
     pace: NotRequired[float]
-    """The attempts per second that the endpoint gets since it responded with 429; absent ten minutes later. Others wait, parked as rate."""
+    """The attempts per second that the endpoint gets after a 429, if fewer than its rate_per_second allows. Others wait, parked as rate."""
     in_flight: NotRequired[int]
     """Attempts in flight; only with max_in_flight. An attempt of a crashed function counts for 2 minutes."""
     waiting: bool

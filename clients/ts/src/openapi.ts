@@ -2927,7 +2927,7 @@ export interface components {
             throttled_until?: components["schemas"]["Time"];
             /**
              * Format: double
-             * @description The attempts per second that the endpoint gets since it responded with 429; absent ten minutes later. Others wait, parked as rate.
+             * @description The attempts per second that the endpoint gets after a 429, if fewer than its rate_per_second allows. Others wait, parked as rate.
              */
             pace?: number;
             /** @description Attempts in flight; only with max_in_flight. An attempt of a crashed function counts for 2 minutes. */

@@ -19,7 +19,7 @@ type Status struct {
 	Gate            admission.Record // ThrottledUntil is zero once the time has passed
 	Passes          bool             // deliveries may start now
 	Strained        bool             // so many attempts fail that each needs an in-flight slot
-	Pace            float64          // attempts per second after a 429; 0: none in force
+	Rate            float64          // attempts per second now, by the endpoint's own rate and its pace after a 429; 0: no limit
 	InFlight        int              // attempts in flight; 0 for an endpoint without MaxInFlight
 	OldSecretsUntil time.Time        // secrets of earlier rotations sign until then; zero without any
 	SignedBy        sign.Signers
@@ -45,10 +45,13 @@ type CircuitState struct {
 func (s *Status) Circuit() CircuitState {
 	c := CircuitState{
 		State: s.Gate.State, Strained: s.Strained, Failures: s.Gate.Failures, NextProbeAt: s.Gate.NextProbe(),
-		ThrottledUntil: s.Gate.ThrottledUntil, Pace: s.Pace, Waiting: s.Gate.HasParked(),
+		ThrottledUntil: s.Gate.ThrottledUntil, Waiting: s.Gate.HasParked(),
 	}
 	if c.State != circuit.Closed {
 		c.OpenedAt, c.Cooldown = s.Gate.OpenedAt, s.Gate.Cooldown
+	}
+	if s.Rate != s.Endpoint.RatePerSecond {
+		c.Pace = s.Rate
 	}
 	if s.Endpoint.MaxInFlight > 0 {
 		c.InFlight = &s.InFlight
@@ -221,7 +224,7 @@ func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.
 		record.ThrottledUntil = time.Time{}
 	}
 	s := Status{
-		Endpoint: e, Gate: record, Passes: record.Passes(&e, now), Strained: record.Strained(now), Pace: record.Pace.At(now), OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
+		Endpoint: e, Gate: record, Passes: record.Passes(&e, now), Strained: record.Strained(now), Rate: record.RateNow(&e, now), OldSecretsUntil: e.OldSecretsUntil(now), SignedBy: sign.SignedBy(&e, now),
 	}
 	width := 0
 	if record.HasParked() {
@@ -235,7 +238,7 @@ func (a *Admin) StatusOf(ctx context.Context, e hook.Endpoint, record admission.
 		if e.MaxInFlight > 0 {
 			s.InFlight = limits.InFlight(now)
 		}
-		s.Reserved = limits.Reserved(e.RatePerSecond, now)
+		s.Reserved = limits.Reserved(now)
 		if width > 0 {
 			s.Width = record.SlotsNow(limits, width, now)
 		}

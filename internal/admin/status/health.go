@@ -139,7 +139,7 @@ func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Durat
 	if err != nil {
 		return c, w, err
 	}
-	c = look.Counts(backlog.Endpoint{Endpoint: s.Endpoint, Passes: s.Passes, Width: s.Width, Mean: mean}, s.Gate.Tally, now)
+	c = look.Counts(backlog.Endpoint{Endpoint: s.Endpoint, Passes: s.Passes, Rate: s.Rate, Width: s.Width, Mean: mean}, s.Gate.Tally, now)
 	w.Retrying, w.Parked = c.Retrying, c.Parked
 	if c.Parked > 0 {
 		w.Reasons = map[hook.Reason]int{reasonOf(s): c.Parked}
@@ -167,7 +167,7 @@ func reasonOf(s *endpoint.Status) hook.Reason {
 		return hook.ReasonCircuit
 	case !s.Gate.ThrottledUntil.IsZero():
 		return hook.ReasonThrottled
-	case s.Endpoint.RatePerSecond > 0, s.Pace > 0:
+	case s.Rate > 0:
 		return hook.ReasonRate
 	}
 	return hook.ReasonInFlight

@@ -70,8 +70,8 @@ func (it hourItem) of(attribute string) int { return it.numbers[attribute] }
 func minute(prefix string, t time.Time) string { return prefix + t.Format("04") }
 
 // Count makes one update. In the first minutes of an hour it also reads the hour before, but only
-// if add contains failures. Without failures the result leaves out that part of the window,
-// because successes decide nothing.
+// if add contains failures or 429s. Otherwise the result leaves out that part of the window,
+// because other results decide nothing.
 //
 // Counts can be too high: when the SDK repeats a request after a lost answer, it adds again.
 func (s *Store) Count(
@@ -85,7 +85,7 @@ func (s *Store) Count(
 		return circuit.Counts{}, translate(err, "count attempts of endpoint "+string(endpoint))
 	}
 	var before hourItem
-	if first.Before(hour) && add.Failed > 0 {
+	if first.Before(hour) && add.Failed+add.Classes[hook.ClassThrottled] > 0 {
 		before, err = readOr(ctx, s, statsKey(endpoint, first), "counts of endpoint", string(endpoint), before)
 		if err != nil {
 			return circuit.Counts{}, err

@@ -87,7 +87,7 @@ func (c *call) width(l admission.Limits, now time.Time) int {
 // maxWait returns how long a claim may wait for a rate slot.
 func (c *call) maxWait(now time.Time) time.Duration {
 	if c.record.MostSlots(&c.endpoint, now) == 0 {
-		return admission.MaxRateWait
+		return c.record.RateWait(&c.endpoint, now)
 	}
 	return maxSlotWait
 }

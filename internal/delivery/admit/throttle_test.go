@@ -127,10 +127,22 @@ func TestGate_PacesAfterA429(t *testing.T) {
 	step("ten seconds later", 10*time.Second, 0, 9.836)
 	step("a second 429", 0, 10*time.Second, 7.869)
 	step("after that hold", 10*time.Second, 0, 7.869)
-	step("a short hold soon after", time.Second, time.Second, 7.908)
-	step("a minute later", time.Minute, 0, 10.666)
-	step("a third 429", 0, time.Second, 8.533)
-	step("ten minutes after the hold", 10*time.Minute+time.Second, 0, 0)
+	step("a short hold soon after", time.Second, time.Second, 7.563)
+	step("a minute after that hold", time.Minute+time.Second, 0, 10.201)
+	step("a third 429", 0, time.Second, 8.161)
+	step("more than a minute after that hold", 71*time.Second, 0, 21.66)
+	step("soon afterwards", 20*time.Second, 0, 0)
+	for range 40 {
+		w.throttle(w.admit(w.query(active(), 0, 1)), 10*time.Second)
+		w.Clock.Pass(10 * time.Second)
+	}
+	if r := w.record(); r.Pace.Rate != 1 || !r.Pace.Since.Equal(w.Clock.Now()) {
+		t.Errorf("after 40 holds the pace is %+v; want the lowest, 1, from the end of the last hold on", r.Pace)
+	}
+	after := w.record().HeldAtMost(0, w.Clock.Now().Add(-5*time.Second))
+	if !after.Pace.Since.Equal(w.Clock.Now().Add(-5 * time.Second)) {
+		t.Errorf("a hold that ends earlier leaves a pace from %s on; want from its end", after.Pace.Since)
+	}
 }
 
 // The first pace is what the endpoint took before.
@@ -142,11 +154,12 @@ func TestGate_PacesByWhatWasTaken(t *testing.T) {
 	for i := range results {
 		results[i] = hook.ClassDelivered
 	}
-	for range 60 { // 600 in the current minute
+	w.Clock.Pass(52 * time.Second) // 59 s of the minute
+	for range 60 {                 // 600 in the current minute
 		w.settle(w.admit(w.query(active(), 0, 10)), results...)
 	}
 	w.throttle(w.admit(w.query(active(), 0, 1)), time.Second)
-	if r := w.record(); math.Abs(r.Pace.Rate-10) > 0.1 {
-		t.Errorf("the pace is %.2f a second; want 10", r.Pace.Rate)
+	if r := w.record(); math.Abs(r.Pace.Rate-10.2) > 0.1 {
+		t.Errorf("the pace is %.2f a second; want 10.2", r.Pace.Rate)
 	}
 }

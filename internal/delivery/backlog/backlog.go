@@ -52,6 +52,7 @@ type Endpoint struct {
 	hook.Endpoint
 
 	Passes bool          // deliveries may start now; otherwise nothing leaves
+	Rate   float64       // attempts per second now; 0: no limit
 	Width  int           // in-flight slots that parked deliveries have now; 0: they need none
 	Mean   time.Duration // of recent answers; 0: not known
 }
@@ -67,8 +68,8 @@ func (e *Endpoint) pace() (perSecond float64, known bool) {
 		return 0, false
 	}
 	perSecond = math.Inf(1)
-	if e.RatePerSecond > 0 {
-		perSecond = e.RatePerSecond
+	if e.Rate > 0 {
+		perSecond = e.Rate
 	}
 	if e.Width > 0 && e.Mean > 0 {
 		perSecond = min(perSecond, float64(e.Width)/e.Mean.Seconds())

@@ -29,7 +29,8 @@ func (r *reconciliation) releaseWave(next admission.Record) step {
 	case r.check.Wave == 0 && wave > 1 && r.now.Before(r.record.AttendAt):
 		return step{decision: decideUnderWay, next: next}
 	case r.now.Before(r.record.ThrottledUntil):
-		return r.checkAt(decidePause, next, r.record.ThrottledUntil, r.record.Wave)
+		next.Wave = 1 // not a wave as large as the one that was refused
+		return r.checkAt(decidePause, next, r.record.ThrottledUntil, next.Wave)
 	}
 	// After the save no other process releases this wave. If this process dies
 	// before the message for the next wave, Tick continues when AttendAt is due.

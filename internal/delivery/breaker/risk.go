@@ -68,7 +68,7 @@ func (r *reviewRun) forecast(ctx context.Context, e hook.Endpoint, record admiss
 		return drain.Forecast{}, nil
 	}
 	recent := review.Recent(hours, r.now)
-	of := backlog.Endpoint{Endpoint: e, Passes: record.Passes(&e, r.now), Mean: recent.Latency.Mean()}
+	of := backlog.Endpoint{Endpoint: e, Passes: record.Passes(&e, r.now), Rate: record.RateNow(&e, r.now), Mean: recent.Latency.Mean()}
 	if width := record.Width(&e, r.now); width > 0 {
 		limits, err := r.Store.Limits(ctx, e.ID)
 		if err != nil {

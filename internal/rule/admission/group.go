@@ -40,8 +40,8 @@ func (a *asking) decideGroup() []Verdict {
 	}
 	if rate > 0 && !due.Reserved && !a.runs(due) {
 		next, slot := a.Next.Limits.Reserve(rate, a.now)
-		if slot.Sub(a.now) > MaxRateWait { // so that a changed rate soon applies to everything
-			return a.all(later(window.End(a.now.Add(MaxRateWait))))
+		if slot.Sub(a.now) > a.rateWait { // so that a changed rate soon applies to everything
+			return a.all(later(window.End(a.now.Add(a.rateWait))))
 		}
 		if a.Next.Limits = &next; slot.After(a.now) {
 			all := a.all(later(slot))

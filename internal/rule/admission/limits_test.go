@@ -38,7 +38,8 @@ func TestLimits_Reserve(t *testing.T) {
 		{name: "a slot half a second away is later", slot: 5 * tenth, rate: 10, n: 1, want: []time.Duration{5 * tenth}},
 		{name: "a busy endpoint has room later", slot: time.Second, rate: 10, n: 2, want: []time.Duration{time.Second, time.Second + tenth}},
 		{name: "a slot at the start is now", slot: 0, rate: 10, n: 1, want: []time.Duration{0}},
-		{name: "36 slots reserved at another rate come first, at this one", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{36 * tenth, 37 * tenth}},
+		{name: "36 slots reserved at a lower rate come first, at this one", slot: time.Hour, rate: 0.01, n: 2, want: []time.Duration{36 * tenth, 37 * tenth}},
+		{name: "slots reserved at a higher rate keep their times", slot: time.Second, rate: 20, n: 2, want: []time.Duration{10 * tenth, 11 * tenth}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -48,7 +49,7 @@ func TestLimits_Reserve(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("Reserve() differs (-want +got):\n%s", diff)
 			}
-			first := max(0, time.Duration(float64(tt.slot)*tt.rate/10))
+			first := max(0, time.Duration(float64(tt.slot)*min(1, tt.rate/10)))
 			if want := first + time.Duration(tt.n)*tenth; next.RateSlot.Sub(start) != want || next.Rate != 10 {
 				t.Errorf("the next slot is %s at %v; want %s at 10", next.RateSlot.Sub(start), next.Rate, want)
 			}
@@ -78,27 +79,24 @@ func TestLimits_Reserved(t *testing.T) {
 	tests := []struct {
 		name string
 		n    int           // reserved at the start, at 10 per second
-		rate float64       // of the endpoint when Reserved is called
 		at   time.Duration // of the call, from the start
 		want int           // deliveries that wait
 	}{
-		{name: "no reserved slot", n: 0, rate: 10, at: 0, want: 0},
-		{name: "the slot of now does not wait", n: 1, rate: 10, at: 0, want: 0},
-		{name: "two of three slots wait", n: 3, rate: 10, at: 0, want: 2},
-		{name: "just before the next slot", n: 3, rate: 10, at: 100*time.Millisecond - 1, want: 2},
-		{name: "at the next slot", n: 3, rate: 10, at: 100 * time.Millisecond, want: 1},
-		{name: "at the last slot", n: 3, rate: 10, at: 200 * time.Millisecond, want: 0},
-		{name: "long afterwards", n: 3, rate: 10, at: time.Hour, want: 0},
-		{name: "at another rate", n: 3, rate: 20, at: 0, want: 0},
-		{name: "without a limit", n: 3, rate: 0, at: 0, want: 0},
+		{name: "no reserved slot", n: 0, at: 0, want: 0},
+		{name: "the slot of now does not wait", n: 1, at: 0, want: 0},
+		{name: "two of three slots wait", n: 3, at: 0, want: 2},
+		{name: "just before the next slot", n: 3, at: 100*time.Millisecond - 1, want: 2},
+		{name: "at the next slot", n: 3, at: 100 * time.Millisecond, want: 1},
+		{name: "at the last slot", n: 3, at: 200 * time.Millisecond, want: 0},
+		{name: "long afterwards", n: 3, at: time.Hour, want: 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 
 			l, _ := reserve(admission.Limits{}, tt.n, 10)
-			if got := l.Reserved(tt.rate, start.Add(tt.at)); got != tt.want {
-				t.Errorf("Reserved(%v, %s later) = %d; want %d", tt.rate, tt.at, got, tt.want)
+			if got := l.Reserved(start.Add(tt.at)); got != tt.want {
+				t.Errorf("Reserved(%s later) = %d; want %d", tt.at, got, tt.want)
 			}
 		})
 	}

@@ -96,7 +96,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 			r.Pace = r.Pace.slower(window, until, now)
 		}
 		if until.After(r.ThrottledUntil) {
-			r.ThrottledUntil = until
+			r = r.heldUntil(until)
 		}
 	}
 	if o.requested {
@@ -120,13 +120,13 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 }
 
 // afterTest returns the record after a test event. If the endpoint answered it with 2xx, this is
-// as good as the success of a probe, and ends the wait that a 429 asked for. Other answers say
+// as good as the success of a probe, and ends the wait that a 429 asked for, and the pace. Other answers say
 // nothing: the test event may be one that the endpoint does not expect.
 func (r Record) afterTest(a Admission, o Outcomes, s circuit.Settings, now time.Time) Record {
 	if !o.delivered {
 		return r
 	}
-	r.ThrottledUntil = time.Time{}
+	r.ThrottledUntil, r.Pace = time.Time{}, Pace{}
 	r.Circuit = r.AfterProbe(circuit.ProbeResult{Generation: a.Next.Record.Generation, Alive: true}, s, now)
 	return r
 }

@@ -9,11 +9,15 @@ import (
 )
 
 const (
-	// firstPace is the lowest pace after the first 429, in attempts per second.
-	firstPace = 5
-	// Until the first 429 at a pace it doubles in ten seconds. From then on it grows by half a percent a second, and each
-	// 429 takes a fifth: near what the receiver takes, most of the time is growth.
-	firstGrowth, growth, decrease = 1.07, 1.005, 0.8
+	// leastPace is the lowest pace, and firstPace that after the first 429, in attempts per second. From mostPace on
+	// there is none: parked deliveries could not follow it through slots.
+	leastPace, firstPace, mostPace = 1, 5, maxDrainSlots
+	// The pace doubles in ten seconds. In the minute after a refusal it grows by half a percent a second, and 429s take a
+	// fifth of it in narrowEvery: near what the receiver takes, most of the time is growth.
+	growth, slowGrowth, decrease = 1.07, 1.005, 0.8
+	slowFor                      = time.Minute
+	// pacedWait is how long a task waits for a rate slot of a pace at most. Parked deliveries follow its growth.
+	pacedWait = 5 * time.Second
 )
 
 // Pace is the rate at which an endpoint gets attempts after it answered 429. The hold that it asked for is not
@@ -27,31 +31,32 @@ type Pace struct {
 
 // At returns the attempts per second at the time; 0: no limit.
 func (p Pace) At(now time.Time) float64 {
-	if p.Rate == 0 || now.Sub(p.Since) >= circuit.Window {
+	since := now.Sub(p.Since)
+	if p.Rate == 0 || since >= circuit.Window {
 		return 0
 	}
-	by := firstGrowth
+	slow := time.Duration(0)
 	if p.Refused {
-		by = growth
+		slow = min(max(0, since), slowFor)
 	}
-	if rate := p.Rate * math.Pow(by, max(0, now.Sub(p.Since).Seconds())); rate < hook.MaxRatePerSecond {
-		return rate
+	rate := p.Rate * math.Pow(slowGrowth, slow.Seconds()) * math.Pow(growth, max(0, since-slow).Seconds())
+	if rate >= mostPace {
+		return 0
 	}
-	return 0
+	return rate
 }
 
-// slower returns the pace after a 429 that holds the endpoint until the time, at most once in narrowEvery. taken are
-// the results of the last ten minutes.
+// slower returns the pace after a 429 that holds the endpoint until the time. taken are the results of the last ten
+// minutes.
 func (p Pace) slower(taken circuit.Counts, until, now time.Time) Pace {
-	rate := p.At(now)
-	switch {
-	case rate == 0:
-		perSecond := max(float64(taken.LastOK)/60, float64(taken.OK)/circuit.Window.Seconds())
+	rate, apart := p.At(now), min(until.Sub(p.Since), narrowEvery)
+	if rate == 0 {
+		inMinute := max(10, now.Second()) // seconds of the current minute
+		perSecond := max(float64(taken.OK)/circuit.Window.Seconds(), float64(taken.LastOK)/float64(inMinute))
 		return Pace{Rate: max(perSecond, firstPace), Since: until}
-	case until.Sub(p.Since) < narrowEvery: // after a short hold: perhaps refused for the same reason
-		return p
 	}
-	return Pace{Rate: max(rate*decrease, hook.MinRatePerSecond), Since: until, Refused: true}
+	rate *= math.Pow(decrease, max(0, apart).Seconds()/narrowEvery.Seconds()) // after short holds perhaps for the same reason
+	return Pace{Rate: max(rate, leastPace), Since: until, Refused: p.Refused || apart == narrowEvery}
 }
 
 // RateNow returns the attempts per second that the endpoint may get now: the lower one of its own rate and its pace.
@@ -62,4 +67,21 @@ func (r *Record) RateNow(e *hook.Endpoint, now time.Time) float64 {
 		return e.RatePerSecond
 	}
 	return pace
+}
+
+// RateWait returns how long a task waits for its rate slot at most. If the next slot is later, the delivery is parked.
+func (r *Record) RateWait(e *hook.Endpoint, now time.Time) time.Duration {
+	if r.RateNow(e, now) != e.RatePerSecond {
+		return pacedWait
+	}
+	return MaxRateWait
+}
+
+// heldUntil returns the record with the end of the hold after a 429, from when its pace counts.
+func (r Record) heldUntil(at time.Time) Record {
+	r.ThrottledUntil = at
+	if r.Pace.Rate > 0 {
+		r.Pace.Since = at
+	}
+	return r
 }

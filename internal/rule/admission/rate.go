@@ -2,8 +2,8 @@ package admission
 
 import "time"
 
-// Reserve reserves a rate slot at perSecond, and returns its time, not before now. Of slots that
-// were reserved at another rate as many precede it, but at perSecond: so a changed rate applies at once.
+// Reserve reserves a rate slot at perSecond, and returns its time, not before now. Slots that
+// were reserved at a lower rate count as reserved at this one, so a raised rate applies at once.
 //
 // Reserve is the generic cell rate algorithm (ITU-T I.371), but where that would refuse,
 // Reserve reserves a later slot, and a delivery that comes back then need not ask again. The
@@ -14,7 +14,7 @@ func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot tim
 	switch {
 	case slot.Before(now):
 		slot = now
-	case l.Rate != perSecond:
+	case l.Rate < perSecond:
 		slot = now.Add(time.Duration(float64(slot.Sub(now)) * l.Rate / perSecond))
 	}
 	l.Rate = perSecond
@@ -36,11 +36,11 @@ const nearSlot = time.Second / 2
 // Reserved returns how many deliveries wait for a reserved rate slot: the number of slots after
 // now, up to the last reserved one. The slot of a delivery that has ended meanwhile still
 // counts.
-func (l Limits) Reserved(perSecond float64, now time.Time) int {
-	if perSecond <= 0 || l.Rate != perSecond || !l.RateSlot.After(now) {
+func (l Limits) Reserved(now time.Time) int {
+	if l.Rate <= 0 || !l.RateSlot.After(now) {
 		return 0
 	}
 	// RateSlot is the first free slot. The reserved slots precede it at equal intervals.
-	interval := time.Duration(float64(time.Second) / perSecond)
+	interval := time.Duration(float64(time.Second) / l.Rate)
 	return int((l.RateSlot.Sub(now) - 1) / interval)
 }

@@ -125,7 +125,7 @@ func (r *Record) frees(before Record, now time.Time) bool {
 // HeldAtMost returns the record whose hold of a 429, if any, ends after the wait at the latest.
 func (r Record) HeldAtMost(wait time.Duration, now time.Time) Record {
 	if end := now.Add(wait).Truncate(time.Millisecond); end.Before(r.ThrottledUntil) {
-		r.ThrottledUntil = end
+		return r.heldUntil(end)
 	}
 	return r
 }

@@ -102,7 +102,7 @@ func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 	}
 	_, slot := a.Next.Limits.Reserve(a.rate, a.now)
 	wait := slot.Sub(a.now)
-	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, a.before.Backlog() && !due.Slot || due.Slot && wait > 0 || wait > MaxRateWait
+	return Verdict{Decision: Park, Reason: hook.ReasonRate, Until: slot}, a.before.Backlog() && !due.Slot || due.Slot && wait > 0 || wait > a.rateWait
 }
 
 // aboveRate takes a rate slot for the task. One that is later waits for it on the queue: parking

@@ -45,7 +45,8 @@ func Conditions() []string {
 func Ask(q *Query, now time.Time) Admission {
 	a := asking{query: q, before: q.Record, now: now, Admission: Admission{Next: q.State, endpoint: q.Endpoint}}
 	if q.Endpoint != nil {
-		a.most, a.rate = q.Record.MostSlots(q.Endpoint, now), q.Record.RateNow(q.Endpoint, now)
+		a.most = q.Record.MostSlots(q.Endpoint, now)
+		a.rate, a.rateWait = q.Record.RateNow(q.Endpoint, now), q.Record.RateWait(q.Endpoint, now)
 	}
 	rows := rules()
 	for _, due := range q.Due {
@@ -68,13 +69,14 @@ func Ask(q *Query, now time.Time) Admission {
 type asking struct {
 	Admission
 
-	query  *Query
-	before Record
-	now    time.Time
-	most   int       // the highest number of in-flight slots; 0: an attempt needs none
-	rate   float64   // attempts per second; 0: no limit
-	probed bool      // a task is the probe
-	group  []Verdict // of a coalescing endpoint; nil: not decided yet
+	query    *Query
+	before   Record
+	now      time.Time
+	most     int           // the highest number of in-flight slots; 0: an attempt needs none
+	rate     float64       // attempts per second; 0: no limit
+	rateWait time.Duration // that a task waits for a rate slot at most
+	probed   bool          // a task is the probe
+	group    []Verdict     // of a coalescing endpoint; nil: not decided yet
 }
 
 // finish plans a check for what is parked.
