@@ -63,7 +63,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))
 	}
 	guard := condition{expression: strings.Join(u.conditions, " AND "), names: u.names}
-	return s.commit(ctx, op, s.update(k, u.expression(), guard, u.values))
+	return s.commit(ctx, op, s.update(k, setting(u.set, u.remove), guard, u.values))
 }
 
 // changeLeases adds the change of the leases. An update cannot add to a map that does
@@ -136,32 +136,15 @@ func (u *limitsUpdate) assign(path, name string, value types.AttributeValue) {
 	u.values[name] = value
 }
 
-func (u *limitsUpdate) expression() string {
-	var parts []string
-	if len(u.set) > 0 {
-		parts = append(parts, "SET "+strings.Join(u.set, ", "))
-	}
-	if len(u.remove) > 0 {
-		parts = append(parts, "REMOVE "+strings.Join(u.remove, ", "))
-	}
-	return strings.Join(parts, " ")
-}
-
 // lastOf returns the end of the last changed lease or reserved slot, or of the minute
 // of late attempts; zero when the time of removal stays.
 func lastOf(after admission.Limits, delta admission.Delta) time.Time {
-	var last time.Time
-	consider := func(at time.Time) {
-		if at.After(last) {
-			last = at
-		}
+	if len(delta.Added)+len(delta.Changed) == 0 && !delta.RateSlot && !delta.Late {
+		return time.Time{}
 	}
-	if len(delta.Added)+len(delta.Changed) > 0 || delta.RateSlot || delta.Late {
-		for _, lease := range after.Leases {
-			consider(lease.Until)
-		}
-		consider(after.RateSlot)
-		consider(after.LateAt)
+	ends := []time.Time{after.RateSlot, after.LateAt}
+	for _, lease := range after.Leases {
+		ends = append(ends, lease.Until)
 	}
-	return last
+	return slices.MaxFunc(ends, time.Time.Compare)
 }

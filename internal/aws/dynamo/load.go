@@ -35,6 +35,7 @@ func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, 
 		Deliveries: make(map[hook.DeliveryRef]*hook.Delivery),
 		Limits:     make(map[hook.EndpointID]admission.Limits),
 		Sequences:  make(map[order.ID]order.Sequence),
+		Faults:     make(map[hook.Task]error),
 	}
 	for _, t := range tasks {
 		wanted = append(wanted, keysOf(t)...)
@@ -57,9 +58,6 @@ func (s *Store) Load(ctx context.Context, tasks []hook.Task) (deliver.Snapshot, 
 	for _, t := range tasks {
 		for _, k := range append(keysOf(t), orderOf(t, snapshot.Events)...) {
 			if err := faults[k]; err != nil {
-				if snapshot.Faults == nil {
-					snapshot.Faults = make(map[hook.Task]error)
-				}
 				snapshot.Faults[t] = translate(fmt.Errorf("%s %s: %w", k.PK, k.SK, err), op)
 				break
 			}

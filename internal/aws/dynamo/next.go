@@ -40,11 +40,19 @@ func (s *Store) nextIf(k key, version int64, guard condition, records ...any) wr
 			fields["#f"+n] = p.name
 		}
 	}
-	expression := "SET " + strings.Join(set, ", ")
-	if len(remove) > 0 {
-		expression += " REMOVE " + strings.Join(remove, ", ")
+	return s.update(k, setting(set, remove), guard.and(condition{names: fields}), values)
+}
+
+// setting returns the update expression that sets and removes attributes.
+func setting(set, remove []string) string {
+	var clauses []string
+	if len(set) > 0 {
+		clauses = append(clauses, "SET "+strings.Join(set, ", "))
 	}
-	return s.update(k, expression, guard.and(condition{names: fields}), values)
+	if len(remove) > 0 {
+		clauses = append(clauses, "REMOVE "+strings.Join(remove, ", "))
+	}
+	return strings.Join(clauses, " ")
 }
 
 const (
