@@ -25,11 +25,13 @@ func NewCircuitQueue(cfg aws.Config, url string) *CircuitQueue {
 
 // Enqueue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (c *CircuitQueue) Enqueue(ctx context.Context, check hook.CircuitCheck, delay time.Duration) error {
-	return c.mailbox.send(ctx, "enqueue circuit check of "+string(check.Endpoint), hook.CircuitMessage{CircuitCheck: check}.Encode, string(check.Endpoint), delay)
+	encode := hook.CircuitMessage{CircuitCheck: check}.Encode
+	return c.mailbox.send(ctx, "enqueue circuit check of "+string(check.Endpoint), encode, message{group: string(check.Endpoint), delay: delay})
 }
 
 // EnqueueReview sends all pages in one message group, so that circuit checks do not
 // wait behind the pages of a large review.
 func (c *CircuitQueue) EnqueueReview(ctx context.Context, page hook.ReviewPage) error {
-	return c.mailbox.send(ctx, fmt.Sprintf("enqueue review of %d endpoints", len(page.Endpoints)), hook.CircuitMessage{Review: &page}.Encode, "review", 0)
+	encode := hook.CircuitMessage{Review: &page}.Encode
+	return c.mailbox.send(ctx, fmt.Sprintf("enqueue review of %d endpoints", len(page.Endpoints)), encode, message{group: "review"})
 }

@@ -23,7 +23,7 @@ func NewDeadLetters(cfg aws.Config, url string) *DeadLetters {
 
 // Send sends one message.
 func (d *DeadLetters) Send(ctx context.Context, letter hook.DeadLetter) error {
-	return d.mailbox.send(ctx, "send dead letter of "+letter.Delivery.String(), letter.Encode, string(letter.Endpoint), 0)
+	return d.mailbox.send(ctx, "send dead letter of "+letter.Delivery.String(), letter.Encode, message{group: string(letter.Endpoint)})
 }
 
 // Receive makes one request. On an empty queue, Receive waits one second for a

@@ -33,18 +33,17 @@ func NewEventQueue(cfg aws.Config, events, rejects string) *EventQueue {
 
 // Return sends the message to the events queue.
 func (q *EventQueue) Return(ctx context.Context, m source.Message, group string, delay time.Duration) error {
-	if err := q.events.sendMessage(ctx, message{body: m.Body, attributes: m.Attributes, group: group, delay: delay}); err != nil {
-		return fmt.Errorf("send event: %w", err)
-	}
-	return nil
+	return q.events.send(ctx, "send event", bodyOf(m), message{m.Attributes, group, delay})
 }
 
 // Reject sends the message to the rejects.
 func (q *EventQueue) Reject(ctx context.Context, m source.Message) error {
-	if err := q.rejects.sendMessage(ctx, message{body: m.Body, attributes: m.Attributes}); err != nil {
-		return fmt.Errorf("send reject: %w", err)
-	}
-	return nil
+	return q.rejects.send(ctx, "send reject", bodyOf(m), message{attributes: m.Attributes})
+}
+
+// bodyOf is the encoder of a message that has its body.
+func bodyOf(m source.Message) func() (string, error) {
+	return func() (string, error) { return m.Body, nil }
 }
 
 // Receive makes one request. On an empty queue, Receive waits one second for a message.

@@ -22,5 +22,5 @@ func NewJobQueue(cfg aws.Config, url string) *JobQueue {
 
 // Continue rounds the delay up to whole seconds. A delay below 0 is 0.
 func (j *JobQueue) Continue(ctx context.Context, m replay.Message, delay time.Duration) error {
-	return j.mailbox.send(ctx, "continue job "+string(m.Job), m.Encode, string(m.Tenant), delay)
+	return j.mailbox.send(ctx, "continue job "+string(m.Job), m.Encode, message{group: string(m.Tenant), delay: delay})
 }

@@ -29,34 +29,25 @@ type mailbox struct {
 	url    string
 }
 
-// message is a message to send.
+// message is a message to send, besides its body.
 type message struct {
-	body       string
 	attributes map[string]string // texts, none empty
 	group      string            // empty for none
 	delay      time.Duration
 }
 
-// send sends the encoded message, without attributes. op names the operation in an error.
-func (m mailbox) send(ctx context.Context, op string, encode func() (string, error), group string, delay time.Duration) error {
+// send sends the message with the encoded body, and with its delay, rounded up to whole seconds and
+// cut to 0 to hook.MaxQueueDelay. op names the operation in an error.
+//
+// A delay of 0 is the default delay of the queue, so the queue's default must be 0.
+func (m mailbox) send(ctx context.Context, op string, encode func() (string, error), message message) error {
 	body, err := encode()
-	if err == nil {
-		err = m.sendMessage(ctx, message{body: body, group: group, delay: delay})
-	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
-	return nil
-}
-
-// sendMessage sends the message with its delay, rounded up to whole seconds and cut to 0
-// to hook.MaxQueueDelay.
-//
-// A delay of 0 is the default delay of the queue, so the queue's default must be 0.
-func (m mailbox) sendMessage(ctx context.Context, message message) error {
 	in := awssqs.SendMessageInput{
 		QueueUrl:     aws.String(m.url),
-		MessageBody:  aws.String(message.body),
+		MessageBody:  aws.String(body),
 		DelaySeconds: seconds(min(max(message.delay, 0), hook.MaxQueueDelay)),
 	}
 	if message.group != "" {
@@ -68,8 +59,10 @@ func (m mailbox) sendMessage(ctx context.Context, message message) error {
 			in.MessageAttributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 		}
 	}
-	_, err := awserr.Call(ctx, callTimeout, service, m.client.SendMessage, &in)
-	return err
+	if _, err := awserr.Call(ctx, callTimeout, service, m.client.SendMessage, &in); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return nil
 }
 
 // receive makes one request for the wanted attributes of at most batchSize messages. On an
