@@ -75,7 +75,7 @@ func (w *simulation) checkDue(p *process, e *hook.Endpoint, of attempt) {
 		w.fail(checkSettled, "%s: attempt %d of %s, which is recorded already", p.name, of.number, of.DeliveryID)
 	case d.Attempts < of.number-1:
 		w.fail(checkOrder, "%s: attempt %d of %s after %d", p.name, of.number, of.DeliveryID, d.Attempts)
-	case of.number > most && w.written[of.DeliveryRef].Before(p.started) && !(of.number == most+1 && settlement.RejectedTogether(e, &d.Last)): // once more, alone
+	case of.number > most && w.written[of.DeliveryRef].Before(p.started) && (of.number > most+1 || !settlement.RejectedTogether(e, &d.Last)): // once more, alone
 		w.fail(checkPolicy, "%s: attempt %d of %s; its policy has %d", p.name, of.number, of.DeliveryID, most)
 	case d.State == hook.StateRetrying && d.Attempts == of.number-1 && w.written[of.DeliveryRef].Before(p.started) &&
 		p.clock().Before(d.NextAttemptAt.Add(-tolerance)):
