@@ -79,11 +79,11 @@ func (g *Gate) fillAfterPark(ctx context.Context, p *Permits, ended []Ended) err
 }
 
 // Learn reports the results of the attempts, ordered by their end, to the circuit. Without results
-// nothing is known about the endpoint: all tasks were moved, parked or cancelled, or come again. The lease of a
-// probe among them ends before its task comes.
+// nothing is known about the endpoint: all tasks were moved, parked or cancelled, or come again, and a
+// probe among them ends its lease.
 func (g *Gate) Learn(ctx context.Context, a admission.Admission, results []admission.Result) error {
 	if len(results) == 0 {
-		return nil
+		return g.changeCircuit(ctx, a, admission.Outcomes{}, circuit.Counts{}, g.Now())
 	}
 	counts, ok := g.counts.Get().(*stats.Counts)
 	if !ok {

@@ -116,8 +116,8 @@ func TestGate_ProbeWithoutARequestKeepsASharedLease(t *testing.T) {
 	}
 }
 
-// A probe whose attempt was not begun, for want of time, keeps its lease. Its task comes again after the end of the
-// lease, as the probe, and is no copy of itself: without a request it gives the new lease back.
+// A probe whose attempt was not begun, for want of time, ends its lease. Its task comes again
+// as the probe, and is no copy of itself: without a request it gives the new lease back.
 func TestGate_ProbeThatComesAgainIsNoCopy(t *testing.T) {
 	t.Parallel()
 
@@ -126,13 +126,13 @@ func TestGate_ProbeThatComesAgainIsNoCopy(t *testing.T) {
 	q := w.query(active(), 10, 1)
 	w.settle(w.admit(q))
 	r := w.record()
-	if r.State != circuit.HalfOpen || r.Holder == "" || r.ProbeDue(w.Clock.Now()) || r.AttendAt.IsZero() {
-		t.Errorf("record = %+v; want a running lease, and a planned check", r)
+	if r.State != circuit.HalfOpen || r.Holder == "" || !r.ProbeDue(w.Clock.Now()) || r.AttendAt.IsZero() {
+		t.Errorf("record = %+v; want a holder whose lease is over, and a planned check", r)
 	}
 	if len(w.Checks) != 0 {
 		t.Errorf("circuit checks %v; want none: the message comes again", w.checks())
 	}
-	w.Clock.Until(r.LeaseUntil)
+	w.Clock.Pass(time.Second)
 	q.Record = r
 	again := w.admit(q)
 	if d := again.Verdicts[0].Decision; d != admission.Admit {
@@ -141,5 +141,20 @@ func TestGate_ProbeThatComesAgainIsNoCopy(t *testing.T) {
 	w.settle(again, hook.ClassTransformation)
 	if r := w.record(); r.State != circuit.Open || r.Holder != "" || !r.ProbeDue(w.Clock.Now()) {
 		t.Errorf("record = %+v; want an open circuit with a probe due", r)
+	}
+}
+
+// A copy that was not begun leaves the lease to the task that may be making its request.
+func TestGate_CopyThatWasNotBegunKeepsTheLease(t *testing.T) {
+	t.Parallel()
+
+	w := setup(t)
+	w.openUntilProbe()
+	q := w.query(active(), 10, 1)
+	w.admit(q)
+	q.Record = w.record()
+	w.settle(w.admit(q))
+	if r := w.record(); r.State != circuit.HalfOpen || r.ProbeDue(w.Clock.Now()) {
+		t.Errorf("record = %+v; want the running lease", r)
 	}
 }

@@ -138,6 +138,7 @@ type ProbeResult struct {
 	Generation int64 // of the circuit that admitted the probe
 	Alive      bool
 	Unmade     bool // no request was made, so nothing is known about the endpoint
+	Returns    bool // with Unmade: the attempt was not even begun, and its task comes again
 	Copied     bool // a copy of the task may be probing, too
 }
 
@@ -147,8 +148,9 @@ type ProbeResult struct {
 // end. Results from another generation change nothing.
 //
 // A probe that made no request gives its lease back: the next one is due at once, and the
-// cooldown stays. A shared lease stays, because the copy may be making its request. So does that of a probe that
-// was not begun, of which this method is not told: its task comes again after the end of the lease.
+// cooldown stays. A shared lease stays, too, because the copy may be making its request. If the
+// task comes again, it stays the holder of a lease that is over, so that the task is no copy of
+// itself when it returns.
 func (c Circuit) AfterProbe(r ProbeResult, s Settings, now time.Time) Circuit {
 	switch {
 	case c.State == Closed || c.Generation != r.Generation:
@@ -158,6 +160,9 @@ func (c Circuit) AfterProbe(r ProbeResult, s Settings, now time.Time) Circuit {
 		next.Cooldown, next.OpenedAt = c.Cooldown, c.OpenedAt
 		return next
 	case c.State != HalfOpen || c.Holder != r.Holder, r.Unmade && r.Copied:
+		return c
+	case r.Unmade && r.Returns:
+		c.LeaseUntil = c.leasedAt()
 		return c
 	case r.Unmade:
 		c.State, c.Holder, c.LeaseUntil = Open, "", time.Time{}

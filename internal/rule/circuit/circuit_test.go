@@ -362,6 +362,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 		c.Holder, c.LeaseUntil = "dlv_b", now.Add(circuit.ProbeLease)
 		return c
 	}
+	over := leased(halfOpen(), start.Sub(now))
 	reset := circuit.Circuit{State: circuit.Closed, Generation: 5, ClosedAt: now, Cooldown: 10 * time.Second, OpenedAt: start, Version: 7}
 	tests := []struct {
 		name    string
@@ -370,6 +371,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 		earlier int64 // generations between the admission and the circuit
 		alive   bool
 		unmade  bool
+		returns bool
 		copied  bool
 		want    circuit.Circuit
 	}{
@@ -385,6 +387,9 @@ func TestCircuit_AfterProbe(t *testing.T) {
 		{name: "without a request the lease is free, and the cooldown stays", from: halfOpen(), holder: "dlv_a", unmade: true, want: dueAt(start.Sub(now))},
 		{name: "without a request a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, copied: true, want: halfOpen()},
 		{name: "without a request another task's lease stays", from: halfOpen(), holder: "dlv_b", unmade: true, want: halfOpen()},
+		{name: "a task that comes again holds a lease that is over", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, want: over},
+		{name: "but a shared lease stays", from: halfOpen(), holder: "dlv_a", unmade: true, returns: true, copied: true, want: halfOpen()},
+		{name: "as does another task's lease", from: halfOpen(), holder: "dlv_b", unmade: true, returns: true, want: halfOpen()},
 		{name: "failure after a mend leads to the next probe at once", from: halfOpen().Mended(false, start.Add(time.Second)), holder: "dlv_a", alive: false, want: dueNow},
 		{name: "also by a clock that is behind that of the probe", from: halfOpen().Mended(false, start.Add(-time.Second)), holder: "dlv_a", alive: false, want: dueNow},
 		{name: "but not beside a copy", from: shared(20*time.Second).Mended(false, now), holder: "dlv_a", alive: false, copied: true, want: leased(dueAt(20*time.Second), 20*time.Second)},
@@ -405,7 +410,7 @@ func TestCircuit_AfterProbe(t *testing.T) {
 			t.Parallel()
 
 			if diff := cmp.Diff(tt.want, tt.from.AfterProbe(circuit.ProbeResult{
-				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Unmade: tt.unmade, Copied: tt.copied,
+				Holder: tt.holder, Generation: tt.from.Generation - tt.earlier, Alive: tt.alive, Unmade: tt.unmade, Returns: tt.returns, Copied: tt.copied,
 			}, settings, now)); diff != "" {
 				t.Errorf("AfterProbe(%s, %t) differs (-want +got):\n%s", tt.holder, tt.alive, diff)
 			}
