@@ -8,7 +8,7 @@ import (
 // CircuitSettings are the thresholds of an endpoint's circuit. A zero field means the default.
 type CircuitSettings struct {
 	Failures    int           `stored:"failures"`        // consecutive transient failures that open the circuit, if nothing else failed within ten minutes; default 5
-	Rate        float64       `stored:"rate"`            // share of failures within ten minutes from which on a share of the first attempts waits; default 0.5
+	Rate        float64       `stored:"rate"`            // share of failures within ten minutes from which on attempts need in-flight slots; default 0.5
 	Minimum     int           `stored:"minimum"`         // attempts within ten minutes from which Rate applies, and which open the circuit if all fail; default 10
 	Cooldown    time.Duration `stored:"cooldown_ns"`     // from the opening to the first probe; default 10 s
 	MaxCooldown time.Duration `stored:"max_cooldown_ns"` // upper bound of the growing cooldown; default 1 h, or Cooldown if longer

@@ -21,6 +21,7 @@ type call struct {
 	record   admission.Record
 	parked   []hook.Delivery // parked just now: the index may not list them yet
 	freed    []admission.Held
+	kept     []admission.Held
 	answers  []admission.Answer
 	last     time.Time         // see Freed
 	failed   bool              // see Freed
@@ -55,10 +56,10 @@ func (c *call) run(ctx context.Context) (released int, err error) {
 	return c.send(ctx, chosen)
 }
 
-// choose returns the limits without the freed leases and with the answers, and in the slots that are
-// free then, claims for parked deliveries.
+// choose returns the limits without the freed leases, with the kept ones as claims, and with the answers; and in the
+// slots that are free then, claims for parked deliveries.
 func (c *call) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
-	next = before.Live(now).End(c.freed...)
+	next = before.Live(now).End(c.freed...).Reclaim(c.kept...)
 	for _, answer := range c.answers {
 		next = next.Answered(answer, c.record.InitialSlots(), c.record.SpeedAt, now)
 	}

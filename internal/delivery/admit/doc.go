@@ -22,7 +22,7 @@
 //	probe's lease         by Done: the circuit learns
 //	rate slot             never: it is used up
 //
-// If the message of a task comes again, its share, slot and lease stay until they expire, which is before.
+// If the message of a task comes again, its share and its slot stay with it, until they expire.
 //
 // # Slots go from hand to hand
 //

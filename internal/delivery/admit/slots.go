@@ -47,22 +47,27 @@ type Freed struct {
 	ID       hook.EndpointID
 	Endpoint *hook.Endpoint // nil: deleted
 	Held     []admission.Held
+	Kept     []admission.Held // of attempts whose messages come again
 	Answers  []admission.Answer
 	Last     time.Time // when the last of the deliveries was created
 	Failed   bool      // at least one attempt failed
 	Leased   int       // parked deliveries that may have a slot, which a list of those without one passes over; 0: probably none wait
 }
 
-// freedBy returns the slots that the tasks of an endpoint held. A task whose message comes again keeps its slot until
-// the lease expires: what failed was ours, and its delivery, still the first in the order, would fail again at once.
+// freedBy returns the slots that the tasks of an endpoint held. A task whose message comes again, after a fault of
+// ours, keeps its slot, as a claim: in other hands it would send its delivery, still the first in the order, at once.
 func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 	f := Freed{Endpoint: e}
 	for _, one := range ended {
 		held := heldBy(one.Task, one.Verdict)
-		if held.Key == "" || one.Again {
+		if held.Key == "" {
 			continue
 		}
 		f.Tenant, f.ID = one.Task.Tenant, one.Task.Delivery.Endpoint
+		if one.Again {
+			f.Kept = append(f.Kept, held)
+			continue
+		}
 		f.Held = append(f.Held, held)
 		if one.Task.Slot && e != nil { // the delivery waited, and probably others wait
 			f.Leased = max(f.Leased, one.Verdict.InFlight, 1)
@@ -95,10 +100,10 @@ func heldBy(t hook.Task, v admission.Verdict) admission.Held {
 // proved its speed. If deliveries wait, it enqueues a circuit check when the endpoint became fast,
 // and when no slot is left in use. Without slots it costs nothing.
 func (s *Releaser) HandOver(ctx context.Context, f Freed) error {
-	if len(f.Held) == 0 {
+	if len(f.Held)+len(f.Kept) == 0 {
 		return nil
 	}
-	c := call{Releaser: s, freed: f.Held, answers: f.Answers, last: f.Last, failed: f.Failed}
+	c := call{Releaser: s, freed: f.Held, kept: f.Kept, answers: f.Answers, last: f.Last, failed: f.Failed}
 	if f.Endpoint != nil {
 		c.endpoint = *f.Endpoint
 	}

@@ -88,7 +88,7 @@
 //
 // A task goes out before its delivery leaves the parked state, and a dead letter goes out
 // before its delivery becomes dead: in the reverse order a crash would lose it. A repeated task
-// finds the recorded attempt and changes nothing, and ReconcileDeadLetters removes a repeated
+// finds the recorded attempt, or at worst makes the attempt once more, and ReconcileDeadLetters removes a repeated
 // dead letter.
 //
 // # Dead letters

@@ -217,8 +217,8 @@ func (v *brokenVault) Open(context.Context, []byte, hook.TenantID, hook.Endpoint
 	return "", world.ErrThrottled
 }
 
-// An attempt that fails for a reason of ours, with or without its request, does not go round at once: its slot is
-// busy until the lease ends, and its message comes again later than that.
+// An attempt that fails for a reason of ours, with or without its request, does not go round at once: its slot waits
+// for its message, which comes again.
 func TestSlots_AFailureOfOursKeepsTheSlot(t *testing.T) {
 	t.Parallel()
 
@@ -260,13 +260,26 @@ func TestSlots_AFailureOfOursKeepsTheSlot(t *testing.T) {
 				t.Fatalf("Fill() = %d, %v; want a claim", n, err)
 			}
 			failed := 0
+			process := func(m memory.Message) {
+				failed += len(d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: m.Body, Queue: hook.QueueOverflow}}))
+			}
+			messages := w.Queue.Receive(hook.QueueOverflow, 1)
+			process(messages[0])
 			for range 10 {
 				for _, m := range w.Queue.Receive(hook.QueueOverflow, 1) {
-					failed += len(d.ProcessBatch(w.Context(), []deliver.Message{{ID: m.ID, Body: m.Body, Queue: hook.QueueOverflow}}))
+					process(m)
 				}
 			}
 			if failed != 1 || len(w.Posts) != tt.posts {
 				t.Errorf("%d tasks failed after %d POSTs; want 1 after %d", failed, len(w.Posts), tt.posts)
+			}
+			w.Calls.Fail = nil
+			d.Attempts = w.Deliverer().Attempts
+			if process(messages[0]); failed != 1 || w.Delivery(id).State != hook.StateDelivered {
+				t.Errorf("the message comes again: %d failures, and the delivery is %s; want it delivered", failed, w.Delivery(id).State)
+			}
+			if limits, err := w.Store.Limits(t.Context(), e.ID); err != nil || limits.InFlight(w.Clock.Now()) != 0 {
+				t.Errorf("%d slots in use, %v; want none", limits.InFlight(w.Clock.Now()), err)
 			}
 		})
 	}

@@ -17,7 +17,7 @@
 // # Speed
 //
 // Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An endpoint
-// becomes fast by its score ([Score]). It becomes slow with five late attempts within a minute. After
+// becomes fast by its score ([Score]). It becomes slow with five late attempts within a clock minute. After
 // an outage it is unproven, like a new one, but has only one slot at first. The slots of an endpoint
 // that is not fast follow its answers.
 //

@@ -94,6 +94,18 @@ func (l Limits) End(held ...Held) Limits {
 	return l
 }
 
+// Reclaim returns the limits with the held leases as claims: their attempts are over, and their tasks come again.
+func (l Limits) Reclaim(held ...Held) Limits {
+	l.Leases = maps.Clone(l.Leases)
+	for _, h := range held {
+		if lease := l.Leases[h.Key]; lease.Nonce == h.Nonce && lease.Run == h.Run {
+			lease.Run = ""
+			l.Leases[h.Key] = lease
+		}
+	}
+	return l
+}
+
 // InFlight returns the number of slots in use at now.
 func (l Limits) InFlight(now time.Time) int { return len(l.Live(now).Leases) }
 

@@ -22,7 +22,7 @@ const (
 
 // Pace is the rate at which an endpoint gets attempts after it answered 429. The hold that it asked for is not
 // enough: what waited meanwhile would come at once, be refused, and wait again with all that came since. The pace
-// begins with what the endpoint took before, and grows until ten minutes have passed without another 429.
+// begins with what the endpoint answered per second before, and grows until ten minutes have passed without another 429.
 type Pace struct {
 	Rate    float64   `stored:"pace"`         // attempts per second at Since; 0: no pace
 	Since   time.Time `stored:"pace_since"`   // the end of the hold

@@ -22,8 +22,8 @@ const (
 )
 
 // When a fast endpoint has a rate, its parked deliveries are sent through as many slots as the
-// rate allows per second: a task waits for its rate slot for up to a second, the unit of the
-// queue, and holds an in-flight slot meanwhile. A lease takes about 70 bytes of the limits, so
+// rate allows per second, within these bounds: a task waits for its rate slot for up to a second, the unit of the
+// queue, or longer at a low rate, and holds an in-flight slot meanwhile. A lease takes about 70 bytes of the limits, so
 // there are at most 50 slots.
 const (
 	minDrainSlots = 20

@@ -25,7 +25,7 @@ func (c Class) String() string {
 const (
 	// LateAfter is the duration from which on an attempt is late.
 	LateAfter = time.Second
-	// MaxLate is the number of late attempts in a minute that make a fast endpoint slow.
+	// MaxLate is the number of late attempts in a clock minute that make a fast endpoint slow.
 	MaxLate = 5
 	// SlowRest is the shortest time for which an endpoint stays slow.
 	SlowRest = time.Minute

@@ -71,7 +71,7 @@ type Results struct {
 
 // Counts are the results of all attempts within the Window, including the current batch.
 type Counts struct {
-	OK, Failed         int
+	OK, Failed         int // OK: answers that are no failures, such as 404 and 429 too
 	LastOK, LastFailed int // those of the current minute
 }
 
