@@ -64,7 +64,7 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a process ends the lease of another", file: "internal/rule/admission/leases.go", test: "internal/delivery/admit TestHandOver_KeepsTheLeaseOfAnotherTask",
-			old: "lease.Nonce == h.Nonce && lease.Run == h.Run {", bug: "lease.Nonce == h.Nonce {",
+			old: "lease.Nonce == h.Nonce && lease.Run == h.Run\n", bug: "lease.Nonce == h.Nonce\n",
 		},
 		{
 			rule: "parked deliveries in hand get no slot", file: "internal/delivery/admit/done.go", test: "internal/delivery/deliver TestSlots_FillsAfterParking",

@@ -233,7 +233,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "slots are never given back", file: "internal/delivery/admit/slots.go", by: []check{checkSlot},
-			old: "if len(f.Held) == 0 {", bug: "if len(f.Held) >= 0 {",
+			old: "if len(f.Held)+len(f.Kept) == 0 {", bug: "if len(f.Held) >= 0 {",
 		},
 		{
 			name: "a stale check releases a wave", file: "internal/delivery/breaker/release.go", by: []check{checkWave},

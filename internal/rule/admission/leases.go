@@ -87,20 +87,25 @@ func (l Limits) Begin(h Held) Limits {
 func (l Limits) End(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, h := range held {
-		if lease := l.Leases[h.Key]; lease.Nonce == h.Nonce && lease.Run == h.Run {
+		if l.has(h) {
 			delete(l.Leases, h.Key)
 		}
 	}
 	return l
 }
 
+// has reports whether the limits have the lease, perhaps with another end.
+func (l Limits) has(h Held) bool {
+	lease := l.Leases[h.Key]
+	return lease.Nonce == h.Nonce && lease.Run == h.Run
+}
+
 // Reclaim returns the limits with the held leases as claims: their attempts are over, and their tasks come again.
 func (l Limits) Reclaim(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, h := range held {
-		if lease := l.Leases[h.Key]; lease.Nonce == h.Nonce && lease.Run == h.Run {
-			lease.Run = ""
-			l.Leases[h.Key] = lease
+		if l.has(h) {
+			l.Leases[h.Key] = Lease{Nonce: h.Nonce, Until: l.Leases[h.Key].Until}
 		}
 	}
 	return l
