@@ -47,7 +47,7 @@ func mutations() []mutation {
 			old: "return r.unproven(now).planCheck(now)", bug: "return r.withClass(Fast, now).planCheck(now)",
 		},
 		{
-			rule: "slots are granted without a count", file: "internal/rule/admission/permit.go", row: "limited backlog",
+			rule: "slots are granted without a count", file: "internal/rule/admission/permit.go", test: "internal/delivery/admit TestGate_InFlightLimit",
 			old: "most := max(", bug: "most := 100 + max(",
 		},
 		{
@@ -87,11 +87,11 @@ func mutations() []mutation {
 			old: "v.Probe = v.Decision == Move", bug: "v.Probe = false",
 		},
 		{
-			rule: "the oldest delivery is the probe", file: "internal/rule/admission/order.go", row: "poison",
+			rule: "the oldest delivery is the probe", file: "internal/rule/admission/order.go", test: "internal/delivery/breaker TestOutage_EndsWithFewAttemptsAtATime",
 			old: "cmp.Or(cmp.Compare(repeats(a), repeats(b)), cmp.Compare(a.Attempts, b.Attempts), a.CreatedAt", bug: "cmp.Or(0*repeats(a), a.CreatedAt",
 		},
 		{
-			rule: "a tenant takes the whole reserve", file: "internal/rule/admission/leases.go", row: "slow tenant",
+			rule: "a tenant takes the whole reserve", file: "internal/rule/admission/leases.go", test: "internal/delivery/admit TestGate_Shares",
 			old: "len(live.Leases) >= most {\n\t\treturn l, has", bug: "len(live.Leases) >= 1000*most {\n\t\treturn l, has",
 		},
 		{
