@@ -33,10 +33,10 @@ func TestAttack_newHandler_settings(t *testing.T) { //nolint:paralleltest // set
 			"https://host.docker.internal/", "https://169.254.169.254/", "https://1.1.1.1/", "https://10.21.0.1/", "http://10.20.0.1:80/", "https://sqs.eu-west-1.amazonaws.com/",
 		} {
 			for _, message := range []string{
-				`{"version":3,"private":"acme","url":"` + to + `","header":{},"timeout_ms":500}`,
-				`{"version":3,"private":"acme","url":"https://10.21.0.1/","header":{},"timeout_ms":500,"grant":{"for":"ep_1","token_url":"` + to + `","client_id":"c","secret":"s"}}`,
-				`{"version":3,"private":"acme","url":"","header":{},"timeout_ms":500,"grant":{"for":"ep_1","token_url":"` + to + `","client_id":"c","secret":"s"}}`,
-				`{"version":1,"url":"` + to + `","header":{},"timeout_ms":500}`,
+				`{"version":3,"private":"acme","url":"` + to + `","header":{},"timeout_ms":30000}`,
+				`{"version":3,"private":"acme","url":"https://10.21.0.1/","header":{},"timeout_ms":30000,"grant":{"for":"ep_1","token_url":"` + to + `","client_id":"c","secret":"s"}}`,
+				`{"version":3,"private":"acme","url":"","header":{},"timeout_ms":30000,"grant":{"for":"ep_1","token_url":"` + to + `","client_id":"c","secret":"s"}}`,
+				`{"version":1,"url":"` + to + `","header":{},"timeout_ms":30000}`,
 			} {
 				answer, err := lambda.NewHandler(handle).Invoke(t.Context(), []byte(message))
 				text := string(answer)
