@@ -150,15 +150,7 @@ func TestSlots_AClaimExpiresBeforeItsTaskArrives(t *testing.T) {
 
 	w := setup(t)
 	w.Answer = world.Always(200)
-	id, _ := w.parkedMessage()
-	e, err := w.Store.Endpoint(t.Context(), "acme", id.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e.MaxInFlight = 1
-	if err := w.Store.UpdateEndpoint(t.Context(), e); err != nil {
-		t.Fatal(err)
-	}
+	id, e := w.parkedAtOneSlot()
 	d := w.Deliverer()
 	claim := func() memory.Message {
 		if n, err := gateOf(d).Fill(t.Context(), e, w.Circuit(e)); n != 1 || err != nil {
@@ -209,6 +201,22 @@ func TestSlots_FillsAfterParking(t *testing.T) {
 	}
 }
 
+// parkedAtOneSlot returns a parked delivery, and its endpoint, which has one in-flight slot.
+func (w *bundle) parkedAtOneSlot() (hook.DeliveryRef, hook.Endpoint) {
+	w.T.Helper()
+
+	id, _ := w.parkedMessage()
+	e, err := w.Store.Endpoint(w.T.Context(), "acme", id.Endpoint)
+	if err != nil {
+		w.T.Fatal(err)
+	}
+	e.MaxInFlight = 1
+	if err := w.Store.UpdateEndpoint(w.T.Context(), e); err != nil {
+		w.T.Fatal(err)
+	}
+	return id, e
+}
+
 // brokenVault opens no secret.
 type brokenVault struct{ opened int }
 
@@ -245,15 +253,7 @@ func TestSlots_AFailureOfOursKeepsTheSlot(t *testing.T) {
 
 			w := setup(t)
 			w.Answer = world.Always(200)
-			id, _ := w.parkedMessage()
-			e, err := w.Store.Endpoint(t.Context(), "acme", id.Endpoint)
-			if err != nil {
-				t.Fatal(err)
-			}
-			e.MaxInFlight = 1
-			if err := w.Store.UpdateEndpoint(t.Context(), e); err != nil {
-				t.Fatal(err)
-			}
+			id, e := w.parkedAtOneSlot()
 			d := w.Deliverer()
 			tt.disturb(w, d)
 			if n, err := gateOf(d).Fill(t.Context(), e, w.Circuit(e)); n != 1 || err != nil {

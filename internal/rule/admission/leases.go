@@ -87,15 +87,15 @@ func (l Limits) Begin(h Held) Limits {
 func (l Limits) End(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, h := range held {
-		if l.has(h) {
+		if l.contains(h) {
 			delete(l.Leases, h.Key)
 		}
 	}
 	return l
 }
 
-// has reports whether the limits have the lease, perhaps with another end.
-func (l Limits) has(h Held) bool {
+// contains reports whether the limits have the lease, perhaps with another end.
+func (l Limits) contains(h Held) bool {
 	lease := l.Leases[h.Key]
 	return lease.Nonce == h.Nonce && lease.Run == h.Run
 }
@@ -104,7 +104,7 @@ func (l Limits) has(h Held) bool {
 func (l Limits) Reclaim(held ...Held) Limits {
 	l.Leases = maps.Clone(l.Leases)
 	for _, h := range held {
-		if l.has(h) {
+		if l.contains(h) {
 			l.Leases[h.Key] = Lease{Nonce: h.Nonce, Until: l.Leases[h.Key].Until}
 		}
 	}
