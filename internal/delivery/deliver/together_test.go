@@ -141,18 +141,23 @@ func TestCoalesce_BoundsCutARequest(t *testing.T) {
 	}
 }
 
+// rejectsPoison answers 400 to a request with an event that says poison, and 200 to others.
+func rejectsPoison() func(send.Request) hook.Outcome {
+	return world.Status(func(r send.Request) int {
+		if strings.Contains(string(r.Event.Payload), "poison") {
+			return 400
+		}
+		return 200
+	})
+}
+
 func TestCoalesce_ARejectedEventDoesNotAffectTheOthers(t *testing.T) {
 	t.Parallel()
 
 	w := world.New(t, world.Options{Function: world.Deliver, Delays: []time.Duration{time.Second, time.Second}})
 	e := w.Endpoint(windowed(nil))
 	refs := accept(w, e, "1", `"poison"`, "3")
-	w.Answer = world.Status(func(r send.Request) int {
-		if strings.Contains(string(r.Event.Payload), "poison") {
-			return 400
-		}
-		return 200
-	})
+	w.Answer = rejectsPoison()
 	w.Run()
 
 	if got := w.States(refs); got != "1 dead rejected, 2 delivered" || len(w.Posts) != 4 {
@@ -172,12 +177,7 @@ func TestCoalesce_ARejectedEventDoesNotAffectTheLastAttemptOfTheOthers(t *testin
 	refs := accept(w, e, "1", `"poison"`, "3")
 	w.Answer = world.Always(503)
 	w.Step()
-	w.Answer = world.Status(func(r send.Request) int {
-		if strings.Contains(string(r.Event.Payload), "poison") {
-			return 400
-		}
-		return 200
-	})
+	w.Answer = rejectsPoison()
 	w.Run()
 
 	if got := w.States(refs); got != "1 dead rejected, 2 delivered" || len(w.Posts) != 5 {
