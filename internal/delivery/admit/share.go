@@ -10,8 +10,8 @@ import (
 )
 
 // leaveShares gives back the tenant's shares of ended tasks of the queue slot. A task whose message comes
-// again keeps its share, because a copy may be using it. A task that moves to the queue overflow has none; one that waits for a rate
-// slot gives its share back. If the process dies first, the shares expire.
+// again keeps its share, because a copy may be using it. A task that moves to the queue overflow has none; one that
+// waits for a rate slot gives its share back. If the process dies first, the shares expire.
 func (g *Gate) leaveShares(ctx context.Context, queue hook.Queue, ended []Ended) error {
 	if queue != hook.QueueSlot {
 		return nil

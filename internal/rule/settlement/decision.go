@@ -52,10 +52,10 @@ const (
 	//
 	// Possibly no message with this nonce comes back, so a crash between (a) and (b) would lose
 	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
-	// or its next task exists. Repeating (b) is harmless: the breaker
-	// removes needless dead letters, and the replay job counts the delivery once. Only the owner may have been
-	// told of a death that an attempt undoes. If the message of this task does come back, it is dropped, and
-	// the record's own task or the breaker's asks the endpoint again.
+	// or its next task exists. Repeating (b) is harmless: the breaker removes needless dead letters,
+	// and the replay job counts the delivery once. Only the owner may have been told of a death that
+	// an attempt undoes. If the message of this task does come back, it is dropped, and the record's
+	// own task or the breaker's asks the endpoint again.
 	FollowFirst
 	// FollowOnly follows up (b): the record already has this decision.
 	FollowOnly
