@@ -22,7 +22,8 @@
 //	probe's lease         by Done: the circuit learns
 //	rate slot             never: it is used up
 //
-// If the message of a task comes again, its share and its slot stay with it, until they expire.
+// If a task failed by a fault of ours, its message comes again in a second or two, and its share and its slot stay
+// with it. They expire admission.LeaseFor after they began, long before a message of a dead process comes again.
 //
 // # Slots go from hand to hand
 //

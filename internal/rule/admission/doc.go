@@ -21,6 +21,12 @@
 // an outage it is unproven, like a new one, but has only one slot at first. The slots of an endpoint
 // that is not fast follow its answers.
 //
+// # After a 429
+//
+// The endpoint is held until ThrottledUntil: what becomes due is parked. Whoever parks the first plans the check that
+// releases it when the hold ends: as a message ([Admission.CheckAt]), and in the record for the breaker's tick, should
+// the message be lost. Then the endpoint has a rate for some minutes, its [Pace].
+//
 // # Leases
 //
 // Probes and attempts in in-flight slots hold leases. If the process dies, its leases expire.

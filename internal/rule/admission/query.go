@@ -43,7 +43,7 @@ type Due struct {
 	Nonce    string
 	Reserved bool // a rate slot is reserved for the task
 	Slot     bool // the sender of the task claimed an in-flight slot
-	Probe    bool // the breaker chose the delivery as the probe
+	Probe    bool // the task was sent as the probe: by the breaker, or on its way by a Verdict with Probe
 	Test     bool // hook.Task.Test: a query with such a task has no other one
 }
 
@@ -97,7 +97,7 @@ const (
 // circuit learns from it: see Record.After.
 type Admission struct {
 	Verdicts []Verdict
-	Next     State     // to write before the verdicts apply; afterwards the state that admitted the tasks
+	Next     State     // the state that admits the tasks: it is written before they start, and Record.After compares with it
 	CheckAt  time.Time // when a check must release what is parked, if that is known
 	Lacks    Part      // not zero: the answer is missing, because this part was not read
 

@@ -14,6 +14,13 @@ import (
 const AttendAfter = time.Minute
 
 // Record is the stored circuit of an endpoint. Values compare with ==.
+//
+// Waiting and EmptySince say what is known about its parked deliveries:
+//
+//	Waiting  EmptySince
+//	no       zero        none wait
+//	yes      zero        some do, or one is about to be parked: [Record.HasParked], written by [Record.ExpectParked]
+//	yes      set         none was found since then, but one may have been missed: [Record.Suspect] and the breaker write it
 type Record struct {
 	circuit.Circuit
 
@@ -21,9 +28,9 @@ type Record struct {
 	Tenant         hook.TenantID   `stored:"tenant"`
 	ThrottledUntil time.Time       `stored:"throttled_until"` // the endpoint answered 429: no attempt starts before this time
 	Pace           Pace            `stored:",inline"`         // what the endpoint gets after a 429
-	Waiting        bool            `stored:"waiting"`         // deliveries are parked for the endpoint, or about to be parked
-	EmptySince     time.Time       `stored:"empty_since"`     // since when the breaker has found no parked delivery; zero: it found some, or one was about to be parked since
-	Wave           int             `stored:"wave"`            // the next wave of the release, from 1; 0: no release in progress
+	Waiting        bool            `stored:"waiting"`         // deliveries are parked for the endpoint, or may be
+	EmptySince     time.Time       `stored:"empty_since"`     // since when the breaker has found no parked delivery; zero: see above
+	Wave           int             `stored:"wave"`            // of a release without slots: the number of the next wave, from 1, which also says how many deliveries it has; 0: no release
 	Review         review.Flags    `stored:",inline"`         // findings of the last review
 	Tally          drain.Tally     `stored:",inline"`         // what the last review counted, if much waits or is dead
 	Speed          Class           `stored:"speed"`           // of the endpoint; see SpeedAt

@@ -30,9 +30,12 @@ const (
 	maxDrainSlots = 50
 )
 
-// Four numbers of slots, from the endpoint's settings to the present moment: MostSlots bounds any attempt, Width
-// what is parked, Limits.Slots is what the answers have opened since FirstSlots, and SlotsNow is the lowest of
-// them now.
+// Four numbers of slots, from the endpoint's settings to the present moment:
+//
+//	MostSlots     for any attempt                                    0: attempts need no slot
+//	Width         for parked deliveries: MostSlots, or by the rate   0: they are sent in waves
+//	Limits.Slots  what the answers have opened since InitialSlots    0: no answer came yet
+//	SlotsNow      the lowest of them now
 
 // MostSlots returns the highest number of in-flight slots of the endpoint; 0: an attempt needs no
 // slot.

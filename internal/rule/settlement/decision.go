@@ -50,8 +50,11 @@ const (
 	// FollowFirst follows up (b) before the write (a), when the decision replaces the record of
 	// another task, and the delivery has not ended.
 	//
-	// Possibly no message with this nonce comes back, so a crash between (a) and (b) would lose
-	// (b). After a crash between (b) and (a) the record is as before: the delivery is parked,
+	// Otherwise this could happen: (1) task A records the failure of attempt 3, which task B is making, too; (2) SQS
+	// gives B's message to a second process, which finds attempt 3 recorded, drops the task and deletes the message;
+	// (3) B's request succeeds, its process writes (a), and dies. No message with B's nonce comes back for (b).
+	//
+	// After a crash between (b) and (a) the record is as before: the delivery is parked,
 	// or its next task exists. Repeating (b) is harmless: the breaker removes needless dead letters,
 	// and the replay job counts the delivery once. Only the owner may have been told of a death that
 	// an attempt undoes. If the message of this task does come back, it is dropped, and the record's
