@@ -5,17 +5,21 @@ import (
 
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
 )
 
 // function is an operator, a function, a method or a macro.
 type function struct {
 	least, most int // number of arguments, without the target of a method
-	names       int // arguments at the front that are names, not values
+	names       int // arguments at the front that are names, not values: at most least
 	bind        bool
-	do          func(v *evaluation, c *call, args []any) any   // called with the values of the target and of all arguments
+	do          operation
 	special     func(v *evaluation, c *call, names *scope) any // evaluates the target and the arguments itself
 }
+
+// operation works on the values of the target and of all arguments.
+type operation func(v *evaluation, c *call, args []any) any
 
 // call is a call of a known function.
 type call struct {
@@ -26,10 +30,6 @@ type call struct {
 	target ast.Expr // of a method; nil for none
 	args   []ast.Expr
 }
-
-// named returns the number of arguments that are names. map takes a name, then optionally a
-// condition, and the result.
-func (c *call) named() int { return min(c.names, len(c.args)) }
 
 // all returns the target and the arguments.
 func (c *call) all() []ast.Expr {
@@ -86,30 +86,30 @@ func equality(v *evaluation, c *call, args []any) any {
 	return v.equal(args[0], args[1], c.at) == (c.name == operators.Equals)
 }
 
-func calculated(v *evaluation, c *call, args []any) any {
+func added(v *evaluation, c *call, args []any) any {
 	a, b := v.number(args[0], c.at), v.number(args[1], c.at)
-	if c.name == operators.Add {
-		if joined, ok := v.concat(a, b, c.at); ok {
-			return joined
-		}
+	if joined, ok := v.concat(a, b, c.at); ok {
+		return joined
 	}
-	return arithmetic(c.name, a, b, c.at)
+	return arithmetic(traits.Adder.Add, a, b, c.at)
 }
 
-func ordered(v *evaluation, c *call, args []any) any {
-	a, b := v.number(args[0], c.at), v.number(args[1], c.at)
-	v.spendValue(a, c.at)
-	order, ok := compare(a, b)
-	if !ok {
-		panic(wrongAt(c.at, "%s and %s have no order", typeOf(a), typeOf(b)))
+// calculated returns an operator on two numbers.
+func calculated[T any](do func(a T, b ref.Val) ref.Val) operation {
+	return func(v *evaluation, c *call, args []any) any {
+		return arithmetic(do, v.number(args[0], c.at), v.number(args[1], c.at), c.at)
 	}
-	switch c.name {
-	case operators.Less:
-		return order < 0
-	case operators.LessEquals:
-		return order <= 0
-	case operators.Greater:
-		return order > 0
+}
+
+// ordered returns an operator that holds for some orders of two values.
+func ordered(holds func(order int) bool) operation {
+	return func(v *evaluation, c *call, args []any) any {
+		a, b := v.number(args[0], c.at), v.number(args[1], c.at)
+		v.spendValue(a, c.at)
+		order, ok := compare(a, b)
+		if !ok {
+			panic(wrongAt(c.at, "%s and %s have no order", typeOf(a), typeOf(b)))
+		}
+		return holds(order)
 	}
-	return order >= 0
 }

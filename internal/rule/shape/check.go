@@ -93,21 +93,17 @@ func (k calls) checkCall(e ast.Expr, names *scope) {
 		panic(wrongAt(e, "%s has %d arguments, and must have %s", e.AsCall().FunctionName(), len(c.args), countOf(c.least, c.most)))
 	}
 	k[e.ID()] = c
-	if c.names == 0 {
-		k.check(names, c.all()...)
-		return
-	}
 	if c.target != nil {
 		k.check(names, c.target)
 	}
 	inner := names
-	for _, name := range c.args[:c.named()] {
+	for _, name := range c.args[:c.names] {
 		if name.Kind() != ast.IdentKind {
 			panic(wrongAt(name, "must be a name"))
 		}
 		inner = &scope{name: name.AsIdent(), around: inner}
 	}
-	rest := c.args[c.named():]
+	rest := c.args[c.names:]
 	if c.bind { // the name is not in scope in its own value
 		k.check(names, rest[0])
 		rest = rest[1:]

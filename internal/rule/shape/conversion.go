@@ -1,7 +1,6 @@
 package shape
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/google/cel-go/common/types"
@@ -14,30 +13,22 @@ func toJSON(v *evaluation, c *call, args []any) any {
 	return string(v.json(args[0], "json", c.at))
 }
 
-func toString(_ *evaluation, c *call, value any) any {
+func toString(v *evaluation, c *call, value any) any {
 	switch of := value.(type) {
-	case string:
-		return of
-	case bool:
-		return strconv.FormatBool(of)
-	case int64:
-		return strconv.FormatInt(of, 10)
-	case uint64:
-		return strconv.FormatUint(of, 10)
-	case float64:
-		return strconv.FormatFloat(of, 'g', -1, 64)
+	case nil:
+		panic(notConverted(c, value))
 	case time.Time:
 		return stamp(of)
 	}
-	panic(notConverted(c, value))
+	return converted(types.StringType)(v, c, value)
 }
 
 func notConverted(c *call, value any) *fault {
 	return wrongAt(c.at, "%s cannot be converted to %s", typeOf(value), c.name)
 }
 
-// converted returns the conversion to a type of numbers, as in CEL: of a double to its whole part,
-// and of a time to seconds.
+// converted returns the conversion to a type as in CEL: of a double to its whole part, and of a time
+// to seconds.
 func converted(to ref.Type) func(v *evaluation, c *call, value any) any {
 	return func(v *evaluation, c *call, value any) any {
 		if _, isText := value.(string); isText && to == types.DoubleType {
@@ -59,13 +50,4 @@ func toBool(_ *evaluation, c *call, value any) any {
 		return false
 	}
 	panic(notConverted(c, value))
-}
-
-func toTime(_ *evaluation, c *call, value any) any {
-	text, _ := value.(string)
-	at, err := time.Parse(time.RFC3339, text)
-	if year := at.UTC().Year(); err != nil || year < 1 || year > 9999 { // RFC 3339 has only these years
-		panic(notConverted(c, value))
-	}
-	return at
 }

@@ -1,10 +1,12 @@
 package shape
 
 import (
+	"strings"
 	"unicode/utf8"
 
 	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/traits"
 )
 
 // Tables of what an expression can call, by name.
@@ -20,16 +22,16 @@ var (
 		operators.Negate:        {least: 1, most: 1, do: unary},
 		operators.Equals:        {least: 2, most: 2, do: equality},
 		operators.NotEquals:     {least: 2, most: 2, do: equality},
-		operators.Less:          {least: 2, most: 2, do: ordered},
-		operators.LessEquals:    {least: 2, most: 2, do: ordered},
-		operators.Greater:       {least: 2, most: 2, do: ordered},
-		operators.GreaterEquals: {least: 2, most: 2, do: ordered},
+		operators.Less:          {least: 2, most: 2, do: ordered(func(order int) bool { return order < 0 })},
+		operators.LessEquals:    {least: 2, most: 2, do: ordered(func(order int) bool { return order <= 0 })},
+		operators.Greater:       {least: 2, most: 2, do: ordered(func(order int) bool { return order > 0 })},
+		operators.GreaterEquals: {least: 2, most: 2, do: ordered(func(order int) bool { return order >= 0 })},
 		operators.In:            {least: 2, most: 2, do: contained},
-		operators.Add:           {least: 2, most: 2, do: calculated},
-		operators.Subtract:      {least: 2, most: 2, do: calculated},
-		operators.Multiply:      {least: 2, most: 2, do: calculated},
-		operators.Divide:        {least: 2, most: 2, do: calculated},
-		operators.Modulo:        {least: 2, most: 2, do: calculated},
+		operators.Add:           {least: 2, most: 2, do: added},
+		operators.Subtract:      {least: 2, most: 2, do: calculated(traits.Subtractor.Subtract)},
+		operators.Multiply:      {least: 2, most: 2, do: calculated(traits.Multiplier.Multiply)},
+		operators.Divide:        {least: 2, most: 2, do: calculated(traits.Divider.Divide)},
+		operators.Modulo:        {least: 2, most: 2, do: calculated(traits.Modder.Modulo)},
 		operators.Index:         {least: 2, most: 2, do: index},
 		operators.OptIndex:      {least: 2, most: 2, do: optionalIndex},
 		operators.OptSelect:     {least: 2, most: 2, do: optionalIndex},
@@ -41,7 +43,7 @@ var (
 		"uint":      conversion(converted(types.UintType)),
 		"double":    conversion(converted(types.DoubleType)),
 		"bool":      conversion(toBool),
-		"timestamp": conversion(toTime),
+		"timestamp": conversion(converted(types.TimestampType)),
 	}
 	namespaced = map[string]function{
 		"cel.bind":      {least: 3, most: 3, names: 1, bind: true, special: bind},
@@ -56,22 +58,22 @@ var (
 		"all":           {least: 2, most: 2, names: 1, special: quantified},
 		"exists":        {least: 2, most: 2, names: 1, special: quantified},
 		"exists_one":    {least: 2, most: 2, names: 1, special: quantified},
-		"transformList": {least: 3, most: 3, names: 2, special: transformedList},
+		"transformList": {least: 3, most: 3, names: 2, special: mapped},
 		"transformMap":  {least: 3, most: 3, names: 2, special: transformedMap},
 		"size":          {do: size},
 		"orValue":       {least: 1, most: 1, do: orValue},
 		"hasValue":      {do: hasValue},
 		"value":         {do: valueOf},
-		"contains":      {least: 1, most: 1, do: search},
-		"startsWith":    {least: 1, most: 1, do: search},
-		"endsWith":      {least: 1, most: 1, do: search},
+		"contains":      {least: 1, most: 1, do: search(strings.Contains)},
+		"startsWith":    {least: 1, most: 1, do: search(strings.HasPrefix)},
+		"endsWith":      {least: 1, most: 1, do: search(strings.HasSuffix)},
 		"join":          {most: 1, do: join},
 		"split":         {least: 1, most: 1, do: split},
 		"replace":       {least: 2, most: 2, do: replace},
 		"substring":     {least: 1, most: 2, do: substring},
-		"trim":          {do: changed},
-		"lowerAscii":    {do: changed},
-		"upperAscii":    {do: changed},
+		"trim":          {do: changed(strings.TrimSpace)},
+		"lowerAscii":    {do: changed(shifted('A', 'a'))},
+		"upperAscii":    {do: changed(shifted('a', 'A'))},
 	}
 )
 

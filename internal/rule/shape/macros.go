@@ -8,28 +8,38 @@ func bind(v *evaluation, c *call, names *scope) any {
 	return v.eval(c.args[2], &scope{name: c.args[0].AsIdent(), value: value, around: names})
 }
 
-// each returns the elements of the target, and scopes in which the macro's name stands for them. The
-// elements of a map are its keys.
-func (v *evaluation) each(c *call, names *scope) iter.Seq2[*scope, any] {
-	return func(yield func(inner *scope, value any) bool) {
+// each returns the elements of the target, and scopes in which the macro's names stand for them: one
+// name for the element, or for the key of a map; two names for the index and the element, or for the
+// key and the value.
+func (v *evaluation) each(c *call, names *scope) iter.Seq2[*scope, element] {
+	return func(yield func(inner *scope, e element) bool) {
 		of := v.eval(c.target, names)
 		_, isMap := of.(map[string]any)
 		for key, value := range v.elements(of, c.target) {
-			if isMap {
+			inner := names
+			switch {
+			case c.names == 2:
+				inner = &scope{name: c.args[0].AsIdent(), value: key, around: names}
+			case isMap:
 				value = key
 			}
-			if !yield(&scope{name: c.args[0].AsIdent(), value: value, around: names}, value) {
+			if !yield(&scope{name: c.args[c.names-1].AsIdent(), value: value, around: inner}, element{key, value}) {
 				return
 			}
 		}
 	}
 }
 
+// element is what macros see of a list or a map.
+type element struct{ key, value any }
+
+// mapped evaluates map and transformList.
 func mapped(v *evaluation, c *call, names *scope) any {
 	list := []any{}
+	rest := c.args[c.names:]
 	for inner := range v.each(c, names) {
-		if len(c.args) == 2 || v.truth(c.args[1], inner) {
-			list = append(list, v.eval(c.args[len(c.args)-1], inner))
+		if len(rest) == 1 || v.truth(rest[0], inner) {
+			list = append(list, v.eval(rest[len(rest)-1], inner))
 		}
 	}
 	return list
@@ -37,9 +47,9 @@ func mapped(v *evaluation, c *call, names *scope) any {
 
 func filtered(v *evaluation, c *call, names *scope) any {
 	list := []any{}
-	for inner, value := range v.each(c, names) {
+	for inner, e := range v.each(c, names) {
 		if v.truth(c.args[1], inner) {
-			list = append(list, value)
+			list = append(list, e.value)
 		}
 	}
 	return list
@@ -61,31 +71,10 @@ func quantified(v *evaluation, c *call, names *scope) any {
 	return c.name == "all" || count == 1
 }
 
-// pairs returns the elements of the target with their indexes, or the entries of a map: the scopes in
-// which the macro's names stand for them, and the index or key.
-func (v *evaluation) pairs(c *call, names *scope) iter.Seq2[*scope, any] {
-	return func(yield func(inner *scope, key any) bool) {
-		for key, value := range v.elements(v.eval(c.target, names), c.target) {
-			inner := &scope{name: c.args[0].AsIdent(), value: key, around: names}
-			if !yield(&scope{name: c.args[1].AsIdent(), value: value, around: inner}, key) {
-				return
-			}
-		}
-	}
-}
-
-func transformedList(v *evaluation, c *call, names *scope) any {
-	list := []any{}
-	for inner := range v.pairs(c, names) {
-		list = append(list, v.eval(c.args[2], inner))
-	}
-	return list
-}
-
 func transformedMap(v *evaluation, c *call, names *scope) any {
 	object := make(map[string]any)
-	for inner, key := range v.pairs(c, names) {
-		v.put(object, key, v.eval(c.args[2], inner), c.target)
+	for inner, e := range v.each(c, names) {
+		v.put(object, e.key, v.eval(c.args[2], inner), c.target)
 	}
 	return object
 }

@@ -2,7 +2,6 @@ package shape
 
 import (
 	"github.com/google/cel-go/common/ast"
-	"github.com/google/cel-go/common/operators"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -20,34 +19,15 @@ func valueOr(result ref.Val, at ast.Expr) any {
 	return result.Value()
 }
 
-// calculable is a number.
-type calculable interface {
-	ref.Val
-	traits.Adder
-	traits.Subtractor
-	traits.Multiplier
-	traits.Divider
-}
-
-// arithmetic returns the result of an operator on two numbers of one type.
-func arithmetic(op string, a, b any, at ast.Expr) any {
-	y := celOf(b)
-	x, ok := celOf(a).(calculable)
-	whole, isWhole := x.(traits.Modder)
-	switch {
-	case !ok || x.Type() != y.Type():
-	case op == operators.Add:
-		return valueOr(x.Add(y), at)
-	case op == operators.Subtract:
-		return valueOr(x.Subtract(y), at)
-	case op == operators.Multiply:
-		return valueOr(x.Multiply(y), at)
-	case op == operators.Divide:
-		return valueOr(x.Divide(y), at)
-	case isWhole: // only the modulo is left
-		return valueOr(whole.Modulo(y), at)
+// arithmetic returns the result of an operator of cel-go on two numbers of one type.
+func arithmetic[T any](do func(a T, b ref.Val) ref.Val, a, b any, at ast.Expr) any {
+	x, y := celOf(a), celOf(b)
+	_, isNumber := x.(traits.Multiplier)
+	operand, ok := x.(T)
+	if !ok || !isNumber || x.Type() != y.Type() {
+		panic(wrongAt(at, "no such operation for %s and %s", typeOf(a), typeOf(b)))
 	}
-	panic(wrongAt(at, "no such operation for %s and %s", typeOf(a), typeOf(b)))
+	return valueOr(do(operand, y), at)
 }
 
 // compare orders two numbers of any types, two texts, two bools or two times. ok is false for all

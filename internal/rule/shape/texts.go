@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"math"
 	"strings"
-	"unicode/utf8"
 )
 
 // texts returns the arguments as texts, and pays for their size.
@@ -21,15 +20,12 @@ func (v *evaluation) texts(c *call, args []any) []string {
 	return all
 }
 
-func search(v *evaluation, c *call, args []any) any {
-	all := v.texts(c, args)
-	switch c.name {
-	case "startsWith":
-		return strings.HasPrefix(all[0], all[1])
-	case "endsWith":
-		return strings.HasSuffix(all[0], all[1])
+// search returns a test of a text for a part.
+func search(has func(text, part string) bool) operation {
+	return func(v *evaluation, c *call, args []any) any {
+		all := v.texts(c, args)
+		return has(all[0], all[1])
 	}
-	return strings.Contains(all[0], all[1])
 }
 
 func join(v *evaluation, c *call, args []any) any {
@@ -89,33 +85,30 @@ func substring(v *evaluation, c *call, args []any) any {
 
 // byteAt returns the byte offset of a character; the end for an index beyond the text.
 func byteAt(text string, character int64) int {
-	if character >= int64(len(text)) {
-		return len(text)
+	for at := range text {
+		if character == 0 {
+			return at
+		}
+		character--
 	}
-	at := 0
-	for ; character > 0 && at < len(text); character-- {
-		_, size := utf8.DecodeRuneInString(text[at:])
-		at += size
-	}
-	return at
+	return len(text)
 }
 
-func changed(v *evaluation, c *call, args []any) any {
-	text := v.texts(c, args)[0]
-	switch c.name {
-	case "lowerAscii":
-		return strings.Map(func(r rune) rune { return shifted(r, 'A', 'Z', 'a'-'A') }, text)
-	case "upperAscii":
-		return strings.Map(func(r rune) rune { return shifted(r, 'a', 'z', 'A'-'a') }, text)
-	}
-	return strings.TrimSpace(text)
+// changed returns a method that makes another text of a text.
+func changed(change func(text string) string) operation {
+	return func(v *evaluation, c *call, args []any) any { return change(v.texts(c, args)[0]) }
 }
 
-func shifted(r, first, last, by rune) rune {
-	if r >= first && r <= last {
-		return r + by
+// shifted returns a function that moves the 26 letters of ASCII from one letter on to those from another on.
+func shifted(from, to rune) func(text string) string {
+	return func(text string) string {
+		return strings.Map(func(r rune) rune {
+			if r >= from && r < from+26 {
+				return r - from + to
+			}
+			return r
+		}, text)
 	}
-	return r
 }
 
 func encodeBase64(v *evaluation, c *call, args []any) any {
