@@ -1,7 +1,6 @@
 package filter
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
@@ -72,10 +71,8 @@ type Document struct {
 // an object is left out.
 func NewDocument(eventType string, payload []byte) Document {
 	root := map[string]any{"type": eventType}
-	dec := json.NewDecoder(bytes.NewReader(payload))
-	dec.UseNumber()
-	var object map[string]any
-	if dec.Decode(&object) == nil && object != nil {
+	value, _ := hook.DecodeValue(payload)
+	if object, ok := value.(map[string]any); ok {
 		root["payload"] = object
 	}
 	return Document{Steps: len(payload) / hook.BytesPerStep, root: root}
@@ -88,27 +85,22 @@ func (f *Filter) Matches(d Document) (matched bool, steps int) {
 }
 
 func (f *Filter) match(d Document) (bool, match) {
-	m := match{filter: f, root: d.root, left: MaxSteps, known: make([]presence, len(f.absent))}
+	m := match{filter: f, root: d.root, left: MaxSteps, absent: make([]absence, len(f.absent))}
 	matched := m.group(f.root, d.root) || m.left < 0
 	return matched, m
 }
 
-type presence uint8
-
-const (
-	unknown presence = iota
-	present
-	missing
-)
+// absence says whether a path has no scalar value, once it was looked for.
+type absence struct{ looked, is bool }
 
 // match is one match of one event. left is below 0 after MaxSteps.
 type match struct {
 	filter *Filter
 	root   map[string]any
 	left   int
-	known  []presence // by the index in Filter.absent
-	value  scalar     // that is tested now
-	beyond []*field   // that met a number past the bounds
+	absent []absence // by the index in Filter.absent
+	value  scalar    // that is tested now
+	beyond []*field  // that met a number past the bounds
 }
 
 // spend counts steps; false past MaxSteps.
@@ -142,7 +134,7 @@ func (m *match) field(f *field, object map[string]any) bool {
 	if ok && m.leaf(f, value) {
 		return true
 	}
-	return f.absent > 0 && m.absent(f.absent-1)
+	return f.absent > 0 && m.isAbsent(f.absent-1)
 }
 
 // below matches an object, or one object of an array.
@@ -191,21 +183,18 @@ func (m *match) any(alternatives []condition) bool {
 	return false
 }
 
-// absent reports that no element of any array has a scalar value at the path. The answer holds
+// isAbsent reports that no element of any array has a scalar value at the path. The answer holds
 // for the whole event. If the payload is not an object, every path below it is unknown, and no
 // condition on the payload matches.
-func (m *match) absent(index int) bool {
+func (m *match) isAbsent(index int) bool {
 	path := m.filter.absent[index]
 	if _, has := m.root["payload"]; !has && path[0] == "payload" {
 		return false
 	}
-	if m.known[index] == unknown {
-		m.known[index] = missing
-		if m.present(path, m.root) {
-			m.known[index] = present
-		}
+	if a := &m.absent[index]; !a.looked {
+		*a = absence{looked: true, is: !m.present(path, m.root)}
 	}
-	return m.known[index] == missing
+	return m.absent[index].is
 }
 
 func (m *match) present(path []string, value any) bool {

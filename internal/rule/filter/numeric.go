@@ -10,9 +10,22 @@ import (
 	"surehook.example/surehook/internal/rule/decimal"
 )
 
-// comparison is an operator of the condition numeric, with its number.
+// comparisons are the operators of the condition numeric: whether a number with this order to the
+// operand meets it.
+//
+//nolint:gochecknoglobals // a table
+var comparisons = map[string]func(order int) bool{
+	"=":  func(order int) bool { return order == 0 },
+	"<":  func(order int) bool { return order < 0 },
+	"<=": func(order int) bool { return order <= 0 },
+	">":  func(order int) bool { return order > 0 },
+	">=": func(order int) bool { return order >= 0 },
+}
+
+// comparison is an operator with its number.
 type comparison struct {
 	operator string
+	holds    func(order int) bool
 	number   decimal.Decimal
 }
 
@@ -21,25 +34,23 @@ type comparison struct {
 func (p *parser) numeric(operand any, at string) condition {
 	list, ok := operand.([]any)
 	if !ok || len(list) != 2 && len(list) != 4 {
-		p.refuse(at, `must be an array such as [">", 0, "<=", 5] or ["=", 5]`)
-		return never()
+		return p.never(at, `must be an array such as [">", 0, "<=", 5] or ["=", 5]`)
 	}
 	var all []comparison
 	for i := 0; i < len(list); i += 2 {
 		operator, _ := list[i].(string)
-		if !slices.Contains([]string{"=", "<", "<=", ">", ">="}, operator) {
-			p.refuse(at+hook.Pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
-			return never()
+		holds, ok := comparisons[operator]
+		if !ok {
+			return p.never(at+hook.Pointer(strconv.Itoa(i)), "must be =, <, <=, > or >=")
 		}
 		number, ok := p.number(list[i+1], at+hook.Pointer(strconv.Itoa(i+1)), "must be a number")
 		if !ok {
-			return never()
+			return condition{}
 		}
-		all = append(all, comparison{operator, number})
+		all = append(all, comparison{operator, holds, number})
 	}
 	if len(all) == 2 && (all[0].operator[0] != '>' || all[1].operator[0] != '<' || all[0].number.Compare(all[1].number) >= 0) {
-		p.refuse(at, `must be a lower bound and then a higher upper bound, such as [">", 0, "<=", 5]`)
-		return never()
+		return p.never(at, `must be a lower bound and then a higher upper bound, such as [">", 0, "<=", 5]`)
 	}
 	return condition{1, func(v *scalar) bool {
 		got, ok := v.decimal()
@@ -64,19 +75,4 @@ func (p *parser) number(operand any, at, message string) (decimal.Decimal, bool)
 		p.refuse(at, "must not have %s", tooLong())
 	}
 	return number, ok
-}
-
-// holds reports whether a number with this order to the operand meets the comparison.
-func (c comparison) holds(order int) bool {
-	switch c.operator {
-	case "=":
-		return order == 0
-	case "<":
-		return order < 0
-	case "<=":
-		return order <= 0
-	case ">":
-		return order > 0
-	}
-	return order >= 0
 }

@@ -19,14 +19,16 @@ const (
 // stepsOf returns the steps for a text that is compared.
 func stepsOf(text string, bytes int) int { return 1 + len(text)/bytes }
 
-// never is the condition in place of an invalid operator.
-func never() condition { return condition{1, func(*scalar) bool { return false }} }
+// never refuses an operator, and returns the condition in its place, which nobody tests.
+func (p *parser) never(at, format string, args ...any) condition {
+	p.refuse(at, format, args...)
+	return condition{}
+}
 
 // exact compares text, numbers included: 300, 300.0 and 3e2 differ, as in EventBridge.
 func (p *parser) exact(want any, at string) condition {
 	if _, list := want.([]any); list {
-		p.refuse(at, "must be a string, a number, true, false, null or an operator")
-		return never()
+		return p.never(at, "must be a string, a number, true, false, null or an operator")
 	}
 	text, _ := want.(string)
 	if number, ok := want.(json.Number); ok {
@@ -38,33 +40,37 @@ func (p *parser) exact(want any, at string) condition {
 const operators = "exists, prefix, suffix, equals-ignore-case, anything-but or numeric"
 
 func (p *parser) operator(o map[string]any, at string) condition {
-	if len(o) != 1 {
-		p.refuse(at, "must have one operator: %s", operators)
-		return never()
+	name, operand, single := only(o)
+	if !single {
+		return p.never(at, "must have one operator: %s", operators)
 	}
-	for name, operand := range o {
-		at += hook.Pointer(name)
-		switch name {
-		case "exists":
-			if operand != true {
-				p.refuse(at, "must be true or false")
-			}
-			return condition{1, func(*scalar) bool { return true }}
-		case "anything-but":
-			return p.anythingBut(operand, at)
-		case "numeric":
-			return p.numeric(operand, at)
+	at += hook.Pointer(name)
+	switch name {
+	case "exists":
+		if operand != true {
+			p.refuse(at, "must be true or false")
 		}
-		if op, ok := textOperatorOf(name); ok {
-			return p.text(op, operand, at)
-		}
-		if name == "wildcard" || name == "cidr" {
-			p.refuse(at, "is an operator of EventBridge that filters do not have; the operators are %s", operators)
-			return never()
-		}
-		p.refuse(at, "is not an operator; the operators are %s", operators)
+		return condition{1, func(*scalar) bool { return true }}
+	case "anything-but":
+		return p.anythingBut(operand, at)
+	case "numeric":
+		return p.numeric(operand, at)
+	case "wildcard", "cidr":
+		return p.never(at, "is an operator of EventBridge that filters do not have; the operators are %s", operators)
 	}
-	return never()
+	if op, ok := textOperators[name]; ok {
+		return p.text(op, operand, at)
+	}
+	return p.never(at, "is not an operator; the operators are %s", operators)
+}
+
+// only returns the single entry of an object; false for any other value.
+func only(v any) (name string, value any, ok bool) {
+	object, _ := v.(map[string]any)
+	for name, value = range object {
+		ok = len(object) == 1
+	}
+	return name, value, ok
 }
 
 // textOperator is an operator on strings.
@@ -74,13 +80,11 @@ type textOperator struct {
 	folded func(value, operand string) bool // the test without regard to case; nil: test is it
 }
 
-func textOperatorOf(name string) (op textOperator, ok bool) {
-	op, ok = map[string]textOperator{
-		"prefix":             {test: strings.HasPrefix, bytes: bytesOfText, folded: hasPrefixFold},
-		"suffix":             {test: strings.HasSuffix, bytes: bytesOfText, folded: hasSuffixFold},
-		"equals-ignore-case": {test: strings.EqualFold, bytes: bytesOfFold},
-	}[name]
-	return op, ok
+//nolint:gochecknoglobals // a table
+var textOperators = map[string]textOperator{
+	"prefix":             {test: strings.HasPrefix, bytes: bytesOfText, folded: hasPrefixFold},
+	"suffix":             {test: strings.HasSuffix, bytes: bytesOfText, folded: hasSuffixFold},
+	"equals-ignore-case": {test: strings.EqualFold, bytes: bytesOfFold},
 }
 
 // of returns the condition for a value that is text.
@@ -93,15 +97,12 @@ func (op textOperator) of(operand string) condition {
 
 // text parses an operator on strings.
 func (p *parser) text(op textOperator, operand any, at string) condition {
-	if inner, ok := operand.(map[string]any); ok && len(inner) == 1 && op.folded != nil {
-		if folded, ok := inner["equals-ignore-case"]; ok {
-			operand, at, op = folded, at+hook.Pointer("equals-ignore-case"), textOperator{test: op.folded, bytes: bytesOfFold}
-		}
+	if name, inner, single := only(operand); single && name == "equals-ignore-case" && op.folded != nil {
+		operand, at, op = inner, at+hook.Pointer(name), textOperator{test: op.folded, bytes: bytesOfFold}
 	}
 	want, ok := operand.(string)
 	if !ok {
-		p.refuse(at, "must be a string")
-		return never()
+		return p.never(at, "must be a string")
 	}
 	return op.of(want)
 }
@@ -137,19 +138,15 @@ func hasSuffixFold(s, suffix string) bool {
 // of numbers, or the values of an operator on strings.
 func (p *parser) anythingBut(operand any, at string) condition {
 	parse := p.excluded
-	o, operates := operand.(map[string]any)
+	_, operates := operand.(map[string]any)
 	if operates {
-		parse = nil
-		for name, v := range o {
-			if op, known := textOperatorOf(name); known && len(o) == 1 {
-				operand, at = v, at+hook.Pointer(name)
-				parse = func(v any, at string) condition { return p.excludedText(op, v, at) }
-			}
+		name, inner, single := only(operand)
+		op, known := textOperators[name]
+		if !single || !known {
+			return p.never(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
 		}
-		if parse == nil {
-			p.refuse(at, "must be a value, an array of values, or one of prefix, suffix and equals-ignore-case")
-			return never()
-		}
+		operand, at = inner, at+hook.Pointer(name)
+		parse = func(v any, at string) condition { return p.excludedText(op, v, at) }
 	}
 	var not []condition
 	list, ok := operand.([]any)
@@ -161,7 +158,7 @@ func (p *parser) anythingBut(operand any, at string) condition {
 	}
 	for i, v := range list {
 		if !p.count(at) {
-			return never()
+			return condition{}
 		}
 		here := at + hook.Pointer(strconv.Itoa(i))
 		_, texts := list[0].(string)
@@ -200,7 +197,7 @@ func (p *parser) excluded(v any, at string) condition {
 	}
 	number, ok := p.number(v, at, "must be a string or a number")
 	if !ok {
-		return never()
+		return condition{}
 	}
 	return condition{1, func(v *scalar) bool {
 		got, ok := v.decimal()
