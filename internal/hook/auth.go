@@ -76,16 +76,7 @@ func AuthSecret(t AuthType, text string) (string, bool) {
 
 // AuthField returns the request field that carries the secret of the type; empty for AuthNone.
 func AuthField(t AuthType) string {
-	switch t {
-	case AuthBasic:
-		return "auth.password"
-	case AuthBearer:
-		return "auth.token"
-	case AuthOAuth2:
-		return "auth.client_secret"
-	case AuthNone:
-	}
-	return ""
+	return map[AuthType]string{AuthBasic: "auth.password", AuthBearer: "auth.token", AuthOAuth2: "auth.client_secret"}[t]
 }
 
 // Authorization returns the value of the Authorization header. secret is the decrypted secret,

@@ -50,17 +50,14 @@ const (
 
 func validateLimits(e Endpoint) []FieldError {
 	var errs Fields
-	// Both comparisons are false for NaN, so the negation rejects NaN.
-	errs.Refuse(e.RatePerSecond != 0 && !(e.RatePerSecond >= MinRatePerSecond && e.RatePerSecond <= MaxRatePerSecond),
-		"rate_per_second", "must be %v to %v", MinRatePerSecond, MaxRatePerSecond)
-	errs.Refuse(e.MaxInFlight < 0 || e.MaxInFlight > MaxMaxInFlight, "max_in_flight", "must be 1 to %d", MaxMaxInFlight)
-	errs.Refuse(e.Shards < 1 || e.Shards > MaxShards, "shards", "must be 1 to %d", MaxShards)
+	NoneOrBetween(&errs, "rate_per_second", e.RatePerSecond, MinRatePerSecond, MaxRatePerSecond)
+	NoneOrBetween(&errs, "max_in_flight", e.MaxInFlight, 1, MaxMaxInFlight)
+	Between(&errs, "shards", e.Shards, 1, MaxShards)
 	c := e.Circuit.WithDefaults()
-	errs.Refuse(c.Failures < 1 || c.Failures > MaxCircuitFailures, "circuit.failures", "must be 1 to %d", MaxCircuitFailures)
-	errs.Refuse(!(c.Rate >= MinCircuitRate && c.Rate <= 1), "circuit.rate", "must be %v to 1", MinCircuitRate)
-	errs.Refuse(c.Minimum < 1 || c.Minimum > MaxCircuitMinimum, "circuit.minimum", "must be 1 to %d", MaxCircuitMinimum)
-	errs.Refuse(c.Cooldown < MinCooldown || c.Cooldown > MaxCooldown,
-		"circuit.cooldown", "must be %s to %s", FormatDuration(MinCooldown), FormatDuration(MaxCooldown))
+	Between(&errs, "circuit.failures", c.Failures, 1, MaxCircuitFailures)
+	Between(&errs, "circuit.rate", c.Rate, MinCircuitRate, 1)
+	Between(&errs, "circuit.minimum", c.Minimum, 1, MaxCircuitMinimum)
+	Between(&errs, "circuit.cooldown", c.Cooldown, MinCooldown, MaxCooldown)
 	errs.Refuse(c.MaxCooldown < c.Cooldown || c.MaxCooldown > MaxCooldown,
 		"circuit.max_cooldown", "must be circuit.cooldown to %s", FormatDuration(MaxCooldown))
 	return errs

@@ -136,10 +136,11 @@ func validateCoalescing(e Endpoint) []FieldError {
 	var errs Fields
 	errs.Refuse(c.Window < MinCoalesceWindow || c.Window > MaxCoalesceWindow || c.Window%time.Second != 0,
 		"coalesce.window", "must be %s to %s in whole seconds", FormatDuration(MinCoalesceWindow), FormatDuration(MaxCoalesceWindow))
-	c = c.WithDefaults()
-	errs.Refuse(c.On() && (c.MaxEvents < 1 || c.MaxEvents > MaxCoalesceEvents), "coalesce.max_events", "must be 1 to %d", MaxCoalesceEvents)
-	errs.Refuse(c.On() && (c.MaxBytes < MinCoalesceBytes || c.MaxBytes > MaxCoalesceBytes),
-		"coalesce.max_bytes", "must be %d to %d", MinCoalesceBytes, MaxCoalesceBytes)
+	if c.On() {
+		c = c.WithDefaults()
+		Between(&errs, "coalesce.max_events", c.MaxEvents, 1, MaxCoalesceEvents)
+		Between(&errs, "coalesce.max_bytes", c.MaxBytes, MinCoalesceBytes, MaxCoalesceBytes)
+	}
 	errs.Refuse(e.Ordered, "ordered", "cannot be combined with coalesce: a request has the events of several keys")
 	errs.Refuse(e.MaxInFlight > 0, "coalesce", "cannot be combined with max_in_flight: a window has few requests")
 	return errs

@@ -89,13 +89,7 @@ func HeaderValue(name, text string) (string, bool) {
 
 // Active returns the unexpired secrets at now, newest first.
 func (e *Endpoint) Active(now time.Time) []Secret {
-	var active []Secret
-	for _, s := range e.Secrets {
-		if s.ExpiresAt.IsZero() || now.Before(s.ExpiresAt) {
-			active = append(active, s)
-		}
-	}
-	return active
+	return slices.DeleteFunc(slices.Clone(e.Secrets), func(s Secret) bool { return !s.ExpiresAt.IsZero() && !now.Before(s.ExpiresAt) })
 }
 
 // OldSecretsUntil returns the time until which secrets of earlier rotations sign; zero without any.

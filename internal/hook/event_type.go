@@ -30,12 +30,7 @@ func (v Validation) String() string { return validationNames.Of(v) }
 var validationNames = Names[Validation]{ValidationOff: "off", ValidationWarn: "warn", ValidationReject: "reject"}
 
 // ParseValidation is the inverse of String.
-func ParseValidation(s string) (Validation, error) {
-	if v, ok := validationNames.Parse(s); ok {
-		return v, nil
-	}
-	return 0, Invalid(FieldError{"validation", "must be off, warn or reject"})
-}
+func ParseValidation(s string) (Validation, error) { return validationNames.parse("validation", s) }
 
 // EventType describes the events of a type, for all tenants of an environment.
 type EventType struct {

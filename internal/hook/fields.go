@@ -1,9 +1,11 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Fields collects the wrong fields of an input.
@@ -19,6 +21,27 @@ func (f *Fields) Refuse(wrong bool, field, format string, args ...any) {
 	if wrong {
 		f.Add(field, format, args...)
 	}
+}
+
+// Between refuses a value that is not from least to most, and reports whether it is.
+func Between[T cmp.Ordered](wrong *Fields, field string, value, least, most T) bool {
+	fits := value >= least && value <= most // both are false for NaN
+	wrong.Refuse(!fits, field, "must be %v to %v", written(least), written(most))
+	return fits
+}
+
+// NoneOrBetween is Between for a value whose zero means none.
+func NoneOrBetween[T cmp.Ordered](wrong *Fields, field string, value, least, most T) {
+	if value != *new(T) {
+		Between(wrong, field, value, least, most)
+	}
+}
+
+func written(bound any) any {
+	if d, ok := bound.(time.Duration); ok {
+		return FormatDuration(d)
+	}
+	return bound
 }
 
 // AlsoWrong returns the wrong fields of two checks of the same input. The later check sees a

@@ -185,8 +185,8 @@ func ParseDeliveryID(s string) (DeliveryID, error) {
 	endpointPart, number, _ := strings.Cut(rest, "_")
 	event, badEvent := ParseEventID(eventPrefix + eventPart)
 	endpoint, badEndpoint := ParseEndpointID(endpointPrefix + endpointPart)
-	generation, badNumber := strconv.Atoi(number)
-	if !ours || badEvent != nil || badEndpoint != nil || badNumber != nil ||
+	generation, _ := strconv.Atoi(number)
+	if !ours || badEvent != nil || badEndpoint != nil ||
 		generation < 1 || generation > MaxGeneration || strconv.Itoa(generation) != number {
 		return DeliveryID{}, NotFound("delivery")
 	}

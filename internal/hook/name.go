@@ -1,6 +1,10 @@
 package hook
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Names are the words for the values of an enum, as they appear in the API, in records and in
 // logs, by value.
@@ -14,8 +18,10 @@ func (n Names[E]) Of(value E) string {
 	return "unknown"
 }
 
-// Parse returns the value above 0 with the word.
-func (n Names[E]) Parse(word string) (value E, ok bool) {
-	i := slices.Index(n, word)
-	return E(max(i, 0)), i > 0 && word != ""
+// parse returns the value above 0 with the word, or CodeInvalid for the field.
+func (n Names[E]) parse(field, word string) (E, error) {
+	if i := slices.Index(n, word); i > 0 && word != "" {
+		return E(i), nil
+	}
+	return 0, Invalid(FieldError{field, fmt.Sprintf("%q is not one of %s", word, strings.Join(n[1:], ", "))})
 }

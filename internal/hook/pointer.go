@@ -13,12 +13,11 @@ var escape = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Pointer returns the names as a JSON Pointer (RFC 6901).
 func Pointer(names ...string) string {
-	var b strings.Builder
+	at := ""
 	for _, name := range names {
-		b.WriteByte('/')
-		b.WriteString(escape.Replace(name))
+		at += "/" + escape.Replace(name)
 	}
-	return b.String()
+	return at
 }
 
 // BytesPerStep is how much JSON [DecodeValue] decodes in one step of packages filter, schema and shape.

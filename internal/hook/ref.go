@@ -48,40 +48,33 @@ func (r DeliveryRef) Predecessor() (before DeliveryRef, ok bool) {
 	return r, r.Generation > 0
 }
 
-// maxRef is a sufficient capacity for the text of a DeliveryRef.
-const maxRef = 96
-
 // MarshalText returns <id>@<accepted at>, and /<shard> after shard 0.
-func (r DeliveryRef) MarshalText() ([]byte, error) { return r.appendText(make([]byte, 0, maxRef)), nil }
-
-func (r DeliveryRef) appendText(text []byte) []byte {
-	text = append(append(text, r.String()...), '@')
+func (r DeliveryRef) MarshalText() ([]byte, error) {
+	text := append(append(make([]byte, 0, maxRef), r.String()...), '@')
 	text = strconv.AppendInt(text, r.AcceptedAt, 10)
 	if r.Shard != 0 {
 		text = strconv.AppendInt(append(text, '/'), int64(r.Shard), 10)
 	}
-	return text
+	return text, nil
 }
 
-// UnmarshalText is the inverse of MarshalText.
+// maxRef is a sufficient capacity for the text of a DeliveryRef.
+const maxRef = 96
+
+// UnmarshalText is the inverse of MarshalText. It takes no other text for a ref, such as one with a
+// zero in front of a number.
 func (r *DeliveryRef) UnmarshalText(text []byte) error {
 	id, key, _ := strings.Cut(string(text), "@")
 	parsed, err := ParseDeliveryID(id)
 	if err != nil {
 		return err
 	}
+	accepted, shard, _ := strings.Cut(key, "/")
 	ref := DeliveryRef{DeliveryID: parsed}
-	accepted, shard, sharded := strings.Cut(key, "/")
-	if ref.AcceptedAt, err = strconv.ParseInt(accepted, 10, 64); err != nil {
-		return NotFound("delivery")
-	}
-	if sharded {
-		if ref.Shard, err = strconv.Atoi(shard); err != nil {
-			return NotFound("delivery")
-		}
-	}
-	var again [maxRef]byte
-	if ref.AcceptedAt <= 0 || ref.Shard < 0 || ref.Shard >= MaxShards || !bytes.Equal(ref.appendText(again[:0]), text) {
+	ref.AcceptedAt, _ = strconv.ParseInt(accepted, 10, 64)
+	ref.Shard, _ = strconv.Atoi(shard)
+	again, _ := ref.MarshalText()
+	if ref.AcceptedAt <= 0 || ref.Shard < 0 || ref.Shard >= MaxShards || !bytes.Equal(again, text) {
 		return NotFound("delivery")
 	}
 	*r = ref

@@ -1,7 +1,5 @@
 package hook
 
-import "fmt"
-
 // State is the state of a delivery. The package comment draws the transitions.
 type State uint8
 
@@ -37,12 +35,7 @@ func (s State) Settled() bool {
 }
 
 // ParseState is the inverse of String.
-func ParseState(s string) (State, error) {
-	if state, ok := stateNames.Parse(s); ok {
-		return state, nil
-	}
-	return 0, Invalid(FieldError{"state", fmt.Sprintf("%q is not one of queued, retrying, parked, delivered, dead, discarded, cancelled", s)})
-}
+func ParseState(s string) (State, error) { return stateNames.parse("state", s) }
 
 // Reason explains the state of a parked, dead, discarded or cancelled delivery,
 // or the status of a paused or disabled endpoint.
@@ -105,12 +98,7 @@ var classNames = Names[Class]{
 func (c Class) String() string { return classNames.Of(c) }
 
 // ParseClass is the inverse of String.
-func ParseClass(s string) (Class, error) {
-	if class, ok := classNames.Parse(s); ok {
-		return class, nil
-	}
-	return 0, Invalid(FieldError{"class", fmt.Sprintf("%q is not an outcome class", s)})
-}
+func ParseClass(s string) (Class, error) { return classNames.parse("class", s) }
 
 // Result is the meaning of a class for the delivery.
 type Result uint8

@@ -37,12 +37,11 @@ func Queues() []Queue {
 
 // BatchSize returns how many tasks an invocation receives at most.
 func (l Queue) BatchSize() int {
-	switch l {
-	case QueueSlot, QueueOverflow:
+	switch {
+	case l.Single():
 		return 1
-	case QueueCoalesce:
+	case l == QueueCoalesce:
 		return MaxCoalesceEvents
-	case QueueLive, QueueRetry, QueueReplay:
 	}
 	return 10
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -32,23 +33,18 @@ type TenantLimits struct {
 // ValidateTenantLimits checks the bounds of all limits. retention is the environment's.
 func ValidateTenantLimits(l TenantLimits, retention time.Duration) []FieldError {
 	var errs Fields
-	check := func(field string, limit, most int) {
-		errs.Refuse(limit < 0 || limit > most, field, "must be 1 to %d", most)
-	}
-	check("events_per_second", l.EventsPerSecond, MaxEventsPerSecond)
-	check("deliveries_per_event", l.DeliveriesPerEvent, MaxDeliveriesPerEvent)
-	check("endpoints", l.Endpoints, MaxEndpointsPerTenant)
-	check("replays_per_hour", l.ReplaysPerHour, MaxReplaysPerHour)
-	check("changes_per_hour", l.ChangesPerHour, MaxChangesPerHour)
+	NoneOrBetween(&errs, "events_per_second", l.EventsPerSecond, 1, MaxEventsPerSecond)
+	NoneOrBetween(&errs, "deliveries_per_event", l.DeliveriesPerEvent, 1, MaxDeliveriesPerEvent)
+	NoneOrBetween(&errs, "endpoints", l.Endpoints, 1, MaxEndpointsPerTenant)
+	NoneOrBetween(&errs, "replays_per_hour", l.ReplaysPerHour, 1, MaxReplaysPerHour)
+	NoneOrBetween(&errs, "changes_per_hour", l.ChangesPerHour, 1, MaxChangesPerHour)
 	return append(errs, ValidateRetainFor(l.RetainFor, retention)...)
 }
 
 // ValidateRetainFor checks a retention shorter than the environment's. 0 means none.
-func ValidateRetainFor(d, retention time.Duration) []FieldError {
-	if d == 0 || d >= MinRetention && d <= retention {
-		return nil
-	}
-	return []FieldError{{"retain_for", fmt.Sprintf("must be %s to %s", FormatDuration(MinRetention), FormatDuration(retention))}}
+func ValidateRetainFor(d, retention time.Duration) (errs Fields) {
+	NoneOrBetween(&errs, "retain_for", d, MinRetention, retention)
+	return errs
 }
 
 // Retention returns the retention of an event: the shortest of the environment's, the tenant's
@@ -84,10 +80,7 @@ func tooMany(limit string, n int, wait time.Duration) *Error {
 
 // MostDeliveries returns how many endpoints one event may go to.
 func (l TenantLimits) MostDeliveries() int {
-	if l.DeliveriesPerEvent > 0 {
-		return l.DeliveriesPerEvent
-	}
-	return MaxDeliveriesPerEvent
+	return cmp.Or(l.DeliveriesPerEvent, MaxDeliveriesPerEvent)
 }
 
 // TooManyDeliveries returns the error for an event that matches more endpoints than it may go to.
@@ -95,14 +88,6 @@ func TooManyDeliveries(matching, most int) *Error {
 	return OverLimit(fmt.Sprintf(
 		"the event matches %d endpoints, and the tenant is limited to %d deliveries per event (deliveries_per_event)", matching, most,
 	))
-}
-
-// MostEndpoints returns how many endpoints the tenant may have.
-func (l TenantLimits) MostEndpoints() int {
-	if l.Endpoints > 0 {
-		return l.Endpoints
-	}
-	return DefaultEndpoints
 }
 
 // TooManyEndpoints returns the error for an endpoint past the limit Endpoints, or past the default

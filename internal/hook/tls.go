@@ -66,9 +66,8 @@ func NewTLS(id string, m Material, now time.Time) (TLS, []FieldError) {
 	m.ID = id
 	t := TLS{ID: id, CA: m.CA != "", Client: m.Certificate != "", Material: &m}
 	if m.CA != "" {
-		if message := checkCA(m.CA); message != "" {
-			errs.Add("tls.ca", "%s", message)
-		}
+		wrong := checkCA(m.CA)
+		errs.Refuse(wrong != "", "tls.ca", "%s", wrong)
 	}
 	hasKey := m.Key != "" || len(m.Sealed) > 0
 	switch {
@@ -183,7 +182,7 @@ func certificates(text string, most int) (all []*x509.Certificate, wrong string)
 		return nil, fmt.Sprintf("must be at most %d bytes", most)
 	}
 	rest := []byte(strings.TrimSpace(text))
-	for len(rest) > 0 {
+	for len(rest) > 0 || len(all) == 0 {
 		var block *pem.Block
 		block, rest = pem.Decode(rest)
 		switch {
@@ -203,9 +202,6 @@ func certificates(text string, most int) (all []*x509.Certificate, wrong string)
 			return nil, fmt.Sprintf("holds a broken certificate, number %d", len(all)+1)
 		}
 		all = append(all, c)
-	}
-	if len(all) == 0 {
-		return nil, "must be PEM, from -----BEGIN CERTIFICATE----- on"
 	}
 	return all, ""
 }

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"cmp"
 	"net"
 	"net/url"
 	"strings"
@@ -29,14 +30,7 @@ func Origin(rawURL string) string {
 	if err != nil {
 		return rawURL
 	}
-	port := u.Port()
-	switch {
-	case port != "":
-	case u.Scheme == "http":
-		port = "80"
-	default:
-		port = "443"
-	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80"}[u.Scheme], "443")
 	return u.Scheme + "://" + net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 

@@ -113,17 +113,12 @@ func ValidateEndpoint(e Endpoint) []FieldError {
 	}
 	errs = slices.Concat(errs, ValidateHeaders(e.Headers), validateAuth(e.Auth), ValidateShape(e),
 		validateStatuses(e), validateLimits(e), validateCoalescing(e))
-	errs.Refuse(e.Timeout < MinTimeout || e.Timeout > MaxTimeout,
-		"timeout", "must be %s to %s", FormatDuration(MinTimeout), FormatDuration(MaxTimeout))
-	errs.Refuse(e.MaxRetryAfter != 0 && (e.MaxRetryAfter < MinMaxRetryAfter || e.MaxRetryAfter > MaxMaxRetryAfter),
-		"max_retry_after", "must be %s to %s", FormatDuration(MinMaxRetryAfter), FormatDuration(MaxMaxRetryAfter))
-	if e.MaxAge < MinMaxAge || e.MaxAge > MaxMaxAge {
-		errs.Add("max_age", "must be %s to %s", FormatDuration(MinMaxAge), FormatDuration(MaxMaxAge))
-	} else {
+	Between(&errs, "timeout", e.Timeout, MinTimeout, MaxTimeout)
+	NoneOrBetween(&errs, "max_retry_after", e.MaxRetryAfter, MinMaxRetryAfter, MaxMaxRetryAfter)
+	if Between(&errs, "max_age", e.MaxAge, MinMaxAge, MaxMaxAge) {
 		errs = append(errs, validateWaits(e)...)
 	}
-	errs = append(errs, validateProfiles(e)...)
-	return errs
+	return append(errs, validateProfiles(e)...)
 }
 
 // The shortest max_age of an endpoint whose events wait before their first attempt.

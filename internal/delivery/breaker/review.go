@@ -194,11 +194,8 @@ func (r *reviewRun) judge(ctx context.Context, check hook.CircuitCheck, record a
 		return v, err // without the flags, the next review repeats the verdict
 	}
 	after := endpoint.Disabled(hook.ReasonFailing, r.now)
-	change, err := hook.AuditDisabling(endpoint, after)
-	if err != nil {
-		return v, err
-	}
-	if err = r.Store.DisableEndpoint(ctx, after, change); err != nil && hook.CodeOf(err) == hook.CodeConflict {
+	err = r.Store.DisableEndpoint(ctx, after, hook.AuditDisabling(endpoint, after))
+	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
 		err = store.ErrAgain // the owner has changed the endpoint
 	}
 	return v, err

@@ -20,11 +20,7 @@ func (c Completion) disableEndpoint(ctx context.Context, recorded hook.Delivery)
 			return c.Store.Endpoint(ctx, recorded.Tenant, id)
 		},
 		Write: func(ctx context.Context, _ hook.EndpointID, before, next hook.Endpoint) (hook.Endpoint, error) {
-			record, err := hook.AuditDisabling(before, next)
-			if err != nil {
-				return next, err
-			}
-			return next, c.Store.DisableEndpoint(ctx, next, record)
+			return next, c.Store.DisableEndpoint(ctx, next, hook.AuditDisabling(before, next))
 		},
 	}
 	_, e, err := endpoints.Update(ctx, recorded.ID.Endpoint, func(e hook.Endpoint) (hook.Endpoint, bool, error) {

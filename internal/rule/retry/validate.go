@@ -19,7 +19,7 @@ func Validate(p hook.RetryPolicy) []hook.FieldError {
 	var errs hook.Fields
 	hasExponential := p.Exponential != (hook.Exponential{})
 
-	if count(p.Preset != "", p.Schedule != nil, hasExponential) > 1 {
+	if p.Preset != "" && (p.Schedule != nil || hasExponential) || p.Schedule != nil && hasExponential {
 		errs.Add("retry", "must have exactly one of preset, schedule and exponential")
 		return errs
 	}
@@ -37,38 +37,23 @@ func Validate(p hook.RetryPolicy) []hook.FieldError {
 	return errs
 }
 
-func validateDelay(errs *hook.Fields, field string, d, atLeast time.Duration) {
-	errs.Refuse(d < atLeast || d > hook.MaxDelay, field, "must be %s to %s", hook.FormatDuration(atLeast), hook.FormatDuration(hook.MaxDelay))
-}
-
 func validateSchedule(errs *hook.Fields, delays []time.Duration) {
 	if len(delays) == 0 || len(delays) > hook.MaxScheduleDelays {
 		errs.Add("retry.schedule", "must have 1 to %d delays", hook.MaxScheduleDelays)
 		return // one error instead of thousands
 	}
 	for i, d := range delays {
-		validateDelay(errs, fmt.Sprintf("retry.schedule[%d]", i), d, MinDelay)
+		hook.Between(errs, fmt.Sprintf("retry.schedule[%d]", i), d, MinDelay, hook.MaxDelay)
 	}
 }
 
 func validateExponential(errs *hook.Fields, e hook.Exponential) {
-	validateDelay(errs, "retry.exponential.base", e.Base, MinDelay)
-	errs.Refuse(!(e.Factor >= 1 && e.Factor <= hook.MaxExponentialFactor), // NaN fails both comparisons
-		"retry.exponential.factor", "must be 1 to %g", hook.MaxExponentialFactor)
+	hook.Between(errs, "retry.exponential.base", e.Base, MinDelay, hook.MaxDelay)
+	hook.Between(errs, "retry.exponential.factor", e.Factor, 1, hook.MaxExponentialFactor)
 	shortestCap := MinDelay
 	if e.Base <= hook.MaxDelay { // otherwise base is the wrong field
 		shortestCap = max(e.Base, MinDelay)
 	}
-	validateDelay(errs, "retry.exponential.cap", e.Cap, shortestCap)
-	errs.Refuse(e.Attempts < 2 || e.Attempts > hook.MaxAttempts, "retry.exponential.attempts", "must be 2 to %d", hook.MaxAttempts)
-}
-
-func count(conditions ...bool) int {
-	n := 0
-	for _, c := range conditions {
-		if c {
-			n++
-		}
-	}
-	return n
+	hook.Between(errs, "retry.exponential.cap", e.Cap, shortestCap, hook.MaxDelay)
+	hook.Between(errs, "retry.exponential.attempts", e.Attempts, 2, hook.MaxAttempts)
 }
