@@ -16,32 +16,24 @@ const (
 )
 
 // Pattern is the probable cause of a group of dead letters.
-type Pattern uint8
+type Pattern string
 
-// The patterns. The package comment lists the conditions; the zero Pattern is unknown.
+// The patterns, as in the API. The package comment lists the conditions.
 const (
-	PatternOutage         Pattern = iota + 1 // one outage, longer than the retries
-	PatternDown                              // the endpoint is unreachable, repeatedly
-	PatternTrickle                           // the endpoint fails occasionally
-	PatternExpired                           // max_age ended the deliveries before the last attempt
-	PatternCredentials                       // the endpoint rejects the credentials
-	PatternThrottled                         // the rate is above the endpoint's limit
-	PatternRefused                           // the endpoint rejects the content
-	PatternGone                              // the endpoint answers 410
-	PatternTLS                               // the certificate or the TLS version is invalid
-	PatternBlocked                           // the egress policy forbids the address
-	PatternRedirect                          // the URL has moved
-	PatternTransformation                    // the transformation cannot shape the events
+	PatternOutage         Pattern = "outage"         // one outage, longer than the retries
+	PatternDown           Pattern = "down"           // the endpoint is unreachable, repeatedly
+	PatternTrickle        Pattern = "trickle"        // the endpoint fails occasionally
+	PatternExpired        Pattern = "expired"        // max_age ended the deliveries before the last attempt
+	PatternCredentials    Pattern = "credentials"    // the endpoint rejects the credentials
+	PatternThrottled      Pattern = "throttled"      // the rate is above the endpoint's limit
+	PatternRefused        Pattern = "refused"        // the endpoint rejects the content
+	PatternGone           Pattern = "gone"           // the endpoint answers 410
+	PatternTLS            Pattern = "tls"            // the certificate or the TLS version is invalid
+	PatternBlocked        Pattern = "blocked"        // the egress policy forbids the address
+	PatternRedirect       Pattern = "redirect"       // the URL has moved
+	PatternTransformation Pattern = "transformation" // the transformation cannot shape the events
+	PatternUnknown        Pattern = "unknown"
 )
-
-// String returns the pattern as it appears in the API.
-func (p Pattern) String() string {
-	return hook.Names[Pattern]{
-		PatternOutage: "outage", PatternDown: "down", PatternTrickle: "trickle", PatternExpired: "expired",
-		PatternCredentials: "credentials", PatternThrottled: "throttled", PatternRefused: "refused", PatternGone: "gone",
-		PatternTLS: "tls", PatternBlocked: "blocked", PatternRedirect: "redirect", PatternTransformation: "transformation",
-	}.Of(p)
-}
 
 // unrecognized is the suggestion without a pattern.
 const unrecognized = "No rule matches this pattern: inspect the attempts of these deliveries."
@@ -150,5 +142,5 @@ func recognize(g Group, inHour int) (Pattern, string) {
 			return r.pattern, r.suggestion
 		}
 	}
-	return 0, unrecognized
+	return PatternUnknown, unrecognized
 }

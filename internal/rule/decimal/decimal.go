@@ -37,7 +37,7 @@ func Parse(text string) (d Decimal, ok bool) {
 		if scaled {
 			var err error
 			exponent, err = strconv.Atoi(written)
-			if err != nil || len(written) > MaxDigits || max(exponent, -exponent) > MaxExponent {
+			if err != nil || len(written) > MaxDigits || exponent < -MaxExponent || exponent > MaxExponent {
 				return Decimal{}, false
 			}
 		}

@@ -57,6 +57,7 @@ func TestParse_bounds(t *testing.T) {
 		"0e401":                                                       false,
 		"1e" + strings.Repeat("0", 39) + "1":                          true,
 		"1e" + strings.Repeat("0", 40) + "1":                          false,
+		"1e-9223372036854775808":                                      false,
 		"1e99999999999999999999":                                      false,
 	} {
 		if _, ok := decimal.Parse(text); ok != want {

@@ -38,11 +38,7 @@ func (c *Coarse) Count() int { return total(c.counts[:]) }
 
 // Percentile is Histogram.Percentile with a relative error of at most 25 %.
 func (c *Coarse) Percentile(p float64) time.Duration {
-	bucket, ok := percentile(c.counts[:], p)
-	if !ok {
-		return 0
-	}
-	return middle(coarseWidth*bucket, coarseWidth*(bucket+1))
+	return percentile(c.counts[:], p, func(bucket int) time.Duration { return middle(coarseWidth*bucket, coarseWidth*(bucket+1)) })
 }
 
 // Buckets returns the buckets that are not empty, in ascending order, with their counts.

@@ -59,29 +59,22 @@ func total(counts []int) int {
 // most 5 % for durations from Shortest to Longest. An empty histogram gives 0. p is
 // clamped to 0 to 100.
 func (h *Histogram) Percentile(p float64) time.Duration {
-	bucket, ok := percentile(h.counts[:], p)
-	if !ok {
-		return 0
-	}
-	return Value(bucket)
+	return percentile(h.counts[:], p, Value)
 }
 
-// percentile returns the bucket that holds the percentile p; ok is false if nothing was counted.
-func percentile(counts []int, p float64) (bucket int, ok bool) {
-	count := total(counts)
-	if count == 0 {
-		return 0, false
-	}
+// percentile returns the value of the bucket that holds the percentile p; 0 if nothing was counted.
+func percentile(counts []int, p float64, value func(bucket int) time.Duration) time.Duration {
+	count := float64(total(counts))
 	rank := 1
-	if r := math.Ceil(p * float64(count) / 100); r > 1 { // multiplying first is exact for a whole p
-		rank = int(min(r, float64(count)))
+	if r := math.Ceil(p * count / 100); r > 1 { // multiplying first is exact for a whole p
+		rank = int(min(r, count))
 	}
-	for i, n := range counts {
-		if rank -= n; n > 0 && rank <= 0 {
-			return i, true
+	for bucket, n := range nonempty(counts) {
+		if rank -= n; rank <= 0 {
+			return value(bucket)
 		}
 	}
-	return 0, false // unreachable: the rank is at most the count
+	return 0
 }
 
 // Buckets returns the buckets that are not empty, in ascending order, with their counts.

@@ -65,25 +65,19 @@ func unfit(v any, depth int) (at, message string) {
 }
 
 func fits(number string) bool {
-	if len(number) > maxNumber {
-		return false
-	}
 	_, exponent, has := strings.Cut(strings.ToLower(number), "e")
-	if !has {
-		return true
-	}
 	n, err := strconv.Atoi(exponent)
-	return err == nil && n >= -maxExponent && n <= maxExponent
+	return len(number) <= maxNumber && (!has || err == nil && n >= -maxExponent && n <= maxExponent)
 }
 
-// checkDocument returns the first thing in a schema that this package does not accept.
-func checkDocument(doc any, field string) *hook.FieldError {
+// checkDocument returns the number of values of a schema, and the first thing in it that this package
+// does not accept.
+func checkDocument(doc any, field string) (values int, wrong *hook.FieldError) {
 	switch doc.(type) {
 	case map[string]any, bool:
 	default:
-		return &hook.FieldError{Field: field, Message: "must be an object, true or false"}
+		return 0, &hook.FieldError{Field: field, Message: "must be an object, true or false"}
 	}
-	values := 0
 	at, message := firstWrong(doc, 0, func(v any, depth int) (at, message string) {
 		if values++; values > MaxValues {
 			return "", fmt.Sprintf("must have at most %d values", MaxValues)
@@ -98,7 +92,7 @@ func checkDocument(doc any, field string) *hook.FieldError {
 		return "", ""
 	})
 	if message != "" {
-		return &hook.FieldError{Field: field + short(at, maxPlace), Message: message}
+		wrong = &hook.FieldError{Field: field + short(at, maxPlace), Message: message}
 	}
-	return nil
+	return values, wrong
 }

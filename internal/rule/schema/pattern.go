@@ -27,8 +27,6 @@ type pattern struct {
 	size int
 }
 
-func newPatterns() *patterns { return &patterns{known: make(map[string]*pattern), left: MaxPatterns} }
-
 // compile is a jsonschema.RegexpEngine. It does not compile a pattern past the bound, because its
 // program could take 100 MB.
 func (p *patterns) compile(text string) (jsonschema.Regexp, error) {

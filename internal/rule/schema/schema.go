@@ -76,13 +76,14 @@ func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	if wrong != nil {
 		return nil, []hook.FieldError{*wrong}
 	}
-	if wrong := checkDocument(doc, field); wrong != nil {
+	values, wrong := checkDocument(doc, field)
+	if wrong != nil {
 		return nil, []hook.FieldError{*wrong}
 	}
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(noLoader{})
-	all := newPatterns()
+	all := patterns{known: make(map[string]*pattern), left: MaxPatterns}
 	c.UseRegexpEngine(all.compile)
 	if err := c.AddResource(place, doc); err != nil {
 		return nil, []hook.FieldError{{Field: field, Message: "cannot be read"}}
@@ -94,7 +95,7 @@ func Compile(raw []byte, field string) (*Schema, []hook.FieldError) {
 	if err != nil {
 		return nil, explainCompile(err, field)
 	}
-	s := &Schema{root: root, bytes: 8<<10 + 3*len(raw) + bytesOfValue*count(doc) + bytesOfInstruction*(MaxPatterns-all.left)}
+	s := &Schema{root: root, bytes: 8<<10 + 3*len(raw) + bytesOfValue*values + bytesOfInstruction*(MaxPatterns-all.left)}
 	if err := s.meter(root); err != nil {
 		return nil, []hook.FieldError{{Field: field, Message: err.Error()}}
 	}
@@ -144,24 +145,9 @@ func explainCompile(err error, field string) []hook.FieldError {
 			return explain(found, field, true)
 		}
 	}
-	if errors.Is(err, errRemote) || isLoad(err) {
+	if _, load := errors.AsType[*jsonschema.LoadURLError](err); load || errors.Is(err, errRemote) {
 		return []hook.FieldError{{Field: field, Message: errRemote.Error()}}
 	}
 	message := strings.ReplaceAll(err.Error(), place+"#", "#")
 	return []hook.FieldError{{Field: field, Message: short("cannot be compiled: "+message, maxMessage)}}
-}
-
-func isLoad(err error) bool {
-	_, ok := errors.AsType[*jsonschema.LoadURLError](err)
-	return ok
-}
-
-// count returns the number of values in the document.
-func count(doc any) int {
-	n := 0
-	firstWrong(doc, 0, func(any, int) (at, message string) {
-		n++
-		return "", ""
-	})
-	return n
 }
