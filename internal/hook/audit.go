@@ -66,7 +66,7 @@ func AuditDisabling(e, after Endpoint) AuditRecord {
 		Old string `json:"old"`
 		New string `json:"new"`
 	}
-	changes, _ := json.Marshal(map[string]values{ // texts only: no error
+	changes, _ := json.Marshal(map[string]values{ //nolint:errchkjson // texts only: no error
 		"status": {e.Status.String(), after.Status.String()},
 		"reason": {string(e.Reason), string(after.Reason)},
 	})

@@ -51,11 +51,7 @@ func (c Coalescing) End(at time.Time) time.Time {
 // an attempt with the default timeout has ended. An endpoint with one slot would otherwise get one
 // request in each window.
 func (c Coalescing) Soon(at time.Time) time.Time {
-	end, soon := c.End(at), at.UTC().Add(DefaultTimeout)
-	if soon.Before(end) {
-		return soon
-	}
-	return end
+	return slices.MinFunc([]time.Time{c.End(at), at.UTC().Add(DefaultTimeout)}, time.Time.Compare)
 }
 
 // Due returns the first end of a window from the time on.

@@ -197,11 +197,7 @@ func ParseDeliveryID(s string) (DeliveryID, error) {
 func (d DeliveryID) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
 // UnmarshalText is ParseDeliveryID.
-func (d *DeliveryID) UnmarshalText(text []byte) error {
-	id, err := ParseDeliveryID(string(text))
-	if err != nil {
-		return err
-	}
-	*d = id
-	return nil
+func (d *DeliveryID) UnmarshalText(text []byte) (err error) {
+	*d, err = ParseDeliveryID(string(text))
+	return err
 }

@@ -156,9 +156,7 @@ func (l DeadLetter) Task() Task {
 const MaxNote = 200
 
 // ValidateNote checks the comment: at most MaxNote bytes of text without control characters (ValidText).
-func ValidateNote(note string) []FieldError {
-	if len(note) > MaxNote || !ValidText(note) {
-		return []FieldError{{"note", fmt.Sprintf("must be at most %d bytes of text on one line", MaxNote)}}
-	}
-	return nil
+func ValidateNote(note string) (errs Fields) {
+	errs.Refuse(len(note) > MaxNote || !ValidText(note), "note", "must be at most %d bytes of text on one line", MaxNote)
+	return errs
 }

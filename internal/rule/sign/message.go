@@ -1,8 +1,8 @@
 package sign
 
 import (
-	"encoding/base64"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -13,12 +13,6 @@ type Message struct {
 	Body      []byte    // exactly as sent
 }
 
-// maxTimestamp is the room for a timestamp between two full stops.
-const maxTimestamp = len(".-9223372036854775808.")
-
-// maxEntry is the room for the longest entry: 88 characters of a signature of v1a.
-const maxEntry = len("v1a,") + 88
-
 // StandardSigned is what Standard signs, as a template like those of [Profiles].
 const StandardSigned = "{id}.{timestamp}.{body}"
 
@@ -26,22 +20,12 @@ const StandardSigned = "{id}.{timestamp}.{body}"
 // order, separated by spaces. An entry is "v1," or "v1a," and the base64 signature
 // of id.timestamp.body. A receiver accepts the message if any entry verifies.
 func Standard(keys []Key, m Message) string {
-	front := make([]byte, 0, len(m.ID)+maxTimestamp)
-	front = append(append(front, m.ID...), '.')
-	front = append(strconv.AppendInt(front, m.Timestamp.Unix(), 10), '.')
-
-	var value []byte
+	front := []byte(m.ID + "." + strconv.FormatInt(m.Timestamp.Unix(), 10) + ".")
+	var entries []string
 	for _, k := range keys {
-		if k.sign == nil {
-			continue
+		if k.sign != nil {
+			entries = append(entries, k.scheme.String()+","+encode(k.sign(front, m.Body)))
 		}
-		if value == nil {
-			value = make([]byte, 0, maxEntry)
-		} else {
-			value = append(value, ' ')
-		}
-		value = append(append(value, k.scheme.String()...), ',')
-		value = base64.StdEncoding.AppendEncode(value, k.sign(front, m.Body))
 	}
-	return string(value)
+	return strings.Join(entries, " ")
 }
