@@ -40,7 +40,7 @@ func (c codec) fromEventItem(it eventItem) (e hook.Event, err error) {
 // unused requires that no event has the id, except an event expired at the time. The
 // table removes expired events up to some days late.
 func unused(at time.Time) condition {
-	return where("attribute_not_exists(pk) OR expires_at <= :now", attributes{":now": number(ttl(at))})
+	return where("attribute_not_exists(pk) OR expires_at <= :now", attributes{":now": number(at.Unix())})
 }
 
 // PutEvent makes one conditional write. After CodeConflict, the stored nonce

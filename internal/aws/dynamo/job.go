@@ -129,7 +129,7 @@ func (s *Store) RecordOutcome(ctx context.Context, d hook.Delivery) error {
 	}
 	add := s.update(outcomesKey(d.Job, d.JobIndex), "SET expires_at = :expires, tenant = :tenant ADD "+set+" :index", condition{}, attributes{
 		":index":   &types.AttributeValueMemberNS{Value: []string{strconv.Itoa(d.JobIndex % deliveriesPerItem)}},
-		":expires": number(ttl(d.UpdatedAt.Add(outcomesKept))),
+		":expires": number(d.UpdatedAt.Add(outcomesKept).Unix()),
 		":tenant":  text(string(d.Tenant)),
 	})
 	return s.commit(ctx, op, add)

@@ -60,7 +60,7 @@ func (s *Store) changeLimits(ctx context.Context, k key, op string, before, afte
 	u.changeLeases(delta, before, after.Most)
 	u.changeCounts(delta, before, after)
 	if last := lastOf(after, delta); !last.IsZero() {
-		u.assign("expires_at", ":expires", number(ttl(last.Add(limitsKept))))
+		u.assign("expires_at", ":expires", number(last.Add(limitsKept).Unix()))
 	}
 	guard := condition{expression: strings.Join(u.conditions, " AND "), names: u.names}
 	return s.commit(ctx, op, s.update(k, setting(u.set, u.remove), guard, u.values))

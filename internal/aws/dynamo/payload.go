@@ -118,6 +118,6 @@ func (c codec) unpack(packed []byte) (attempts []hook.Attempt, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read attempts: %w", err)
 	}
-	err = coderOf(reflect.TypeOf(attempts), "").decode(&types.AttributeValueMemberL{Value: list}, reflect.ValueOf(&attempts).Elem())
+	err = decodeList(list, reflect.ValueOf(&attempts).Elem())
 	return attempts, err
 }

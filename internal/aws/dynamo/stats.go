@@ -157,7 +157,7 @@ func (s *Store) countUpdate(
 	tenant hook.TenantID, endpoint hook.EndpointID, add *stats.Counts, room typeRoom, now time.Time, stored bool,
 ) *dynamodb.UpdateItemInput {
 	values := attributes{
-		":expires": number(ttl(now.Truncate(time.Hour).Add(time.Hour + stats.Kept))),
+		":expires": number(now.Truncate(time.Hour).Add(time.Hour + stats.Kept).Unix()),
 		":hour":    text(activeShard(now, endpoint)),
 		":who":     text(activeRange(tenant, endpoint)),
 	}
