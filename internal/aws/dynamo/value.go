@@ -87,7 +87,7 @@ func encode(value any) types.AttributeValue { return encodeValue(reflect.ValueOf
 
 // encodeValue returns the attribute of a value with the option of its field, see storedTag.
 func encodeValue(v reflect.Value, option string) types.AttributeValue {
-	switch t := v.Type(); {
+	switch t, kind := v.Type(), v.Kind(); {
 	case t == reflect.TypeFor[time.Time]():
 		at, _ := v.Interface().(time.Time)
 		return number(storedTime(at, option))
@@ -98,35 +98,32 @@ func encodeValue(v reflect.Value, option string) types.AttributeValue {
 		return text(string(v.Bytes()))
 	case t == reflect.TypeFor[[]byte]():
 		return &types.AttributeValueMemberB{Value: v.Bytes()}
-	}
-	switch v.Kind() {
-	case reflect.Uint8:
+	case kind == reflect.Uint8:
 		return text(wordsOf(v.Type())[v.Uint()])
-	case reflect.String:
+	case kind == reflect.String:
 		return text(v.String())
-	case reflect.Bool:
+	case kind == reflect.Bool:
 		return &types.AttributeValueMemberBOOL{Value: v.Bool()}
-	case reflect.Float64:
+	case kind == reflect.Float64:
 		return &types.AttributeValueMemberN{Value: strconv.FormatFloat(v.Float(), 'f', -1, 64)}
-	case reflect.Pointer:
+	case kind == reflect.Pointer:
 		return encodeValue(v.Elem(), option)
-	case reflect.Map:
+	case kind == reflect.Map:
 		m := make(attributes, v.Len())
 		for entries := v.MapRange(); entries.Next(); {
 			m[entries.Key().String()] = encodeValue(entries.Value(), "")
 		}
 		return &types.AttributeValueMemberM{Value: m}
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		list := make([]types.AttributeValue, v.Len())
 		for i := range list {
 			list[i] = encodeValue(v.Index(i), "")
 		}
 		return &types.AttributeValueMemberL{Value: list}
-	case reflect.Struct:
+	case kind == reflect.Struct:
 		return &types.AttributeValueMemberM{Value: encodeParts(v)}
-	default:
-		return number(v.Int())
 	}
+	return number(v.Int())
 }
 
 // decodeValue is the inverse of encodeValue. It also reads sets into lists, and leaves the value as it is if
