@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/store"
 )
 
 // Lifetimes of a portal link.
@@ -119,22 +120,20 @@ func (p *Links) Open(ctx context.Context, l hook.PortalLink) (key string, err er
 	return key, nil
 }
 
-// maxChanges is how often other calls can change a link while End runs: they open it, and remove it.
-const maxChanges = 2
+// endTries are enough for all that other calls can do to a link while End runs: they open it, and remove it.
+const endTries = 3
 
 // End removes the link with its key, and returns the removed link. CodeNotFound if the tenant has no
 // such link. API Gateway caches authentication, so the key may be accepted for another minute.
-func (p *Links) End(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (hook.PortalLink, error) {
-	for changes := 0; ; changes++ {
-		l, err := p.Store.Link(ctx, tenant, id)
-		if err == nil {
-			err = p.Store.RemoveLink(ctx, l)
+func (p *Links) End(ctx context.Context, tenant hook.TenantID, id hook.KeyID) (l hook.PortalLink, err error) {
+	err = store.Repeat(ctx, nil, endTries, func() error {
+		if l, err = p.Store.Link(ctx, tenant, id); err != nil {
+			return err
 		}
-		switch {
-		case err == nil:
-			return l, nil
-		case hook.CodeOf(err) != hook.CodeConflict || changes == maxChanges:
-			return hook.PortalLink{}, fmt.Errorf("end portal link %s: %w", id, err)
-		}
+		return p.Store.RemoveLink(ctx, l)
+	})
+	if err != nil {
+		return hook.PortalLink{}, fmt.Errorf("end portal link %s: %w", id, err)
 	}
+	return l, nil
 }

@@ -137,9 +137,10 @@ func (w *run) step(ctx context.Context) error {
 	if len(part.Records) > 0 {
 		if !next.Dirty {
 			next.Dirty = true
-			if next, err = w.save(ctx, next); err != nil {
+			if err := w.save(ctx, next); err != nil {
 				return err
 			}
+			next = w.job
 		}
 		if err := w.Store.RemoveRecords(ctx, next.Tenant, part.Records); err != nil {
 			return fmt.Errorf("remove %d records in stage %s: %w", len(part.Records), next.Stage, err)
@@ -162,7 +163,7 @@ func (w *run) step(ctx context.Context) error {
 			next.NotBefore = now
 		}
 	}
-	_, err = w.save(ctx, next)
+	err = w.save(ctx, next)
 	w.passed = passes && err == nil
 	return err
 }
@@ -194,33 +195,33 @@ func (e Erasure) afterPass(now time.Time) Erasure {
 }
 
 func (w *run) finish(ctx context.Context, e Erasure) error {
-	e = e.at(w.now())
-	err := w.Store.FinishErasure(ctx, e)
-	if hook.CodeOf(err) == hook.CodeConflict && err != nil {
-		return errTaken // possibly this call's own write, whose answer was lost: the next message finds the job done
-	}
-	if err != nil {
+	if err := w.write(ctx, e, w.Store.FinishErasure); err != nil {
 		return fmt.Errorf("finish erasure: %w", err)
 	}
-	e.Version++
-	w.job = e
-	w.Log.LogAttrs(ctx, slog.LevelInfo, "erasure.finished", e.attrs()...)
+	w.Log.LogAttrs(ctx, slog.LevelInfo, "erasure.finished", w.job.attrs()...)
 	return nil
 }
 
-// save saves the job, and makes the saved job the job of the run.
-func (w *run) save(ctx context.Context, e Erasure) (Erasure, error) {
+func (w *run) save(ctx context.Context, e Erasure) error {
+	if err := w.write(ctx, e, w.Store.SaveErasure); err != nil {
+		return fmt.Errorf("save erasure: %w", err)
+	}
+	return nil
+}
+
+// write writes the job by put, and makes the written job the job of the run. A conflict is errTaken, possibly
+// with this call's own write, whose answer was lost: the next message then finds the job as written.
+func (w *run) write(ctx context.Context, e Erasure, put func(context.Context, Erasure) error) error {
 	e = e.at(w.now())
-	err := w.Store.SaveErasure(ctx, e)
-	if err != nil && hook.CodeOf(err) == hook.CodeConflict {
-		return e, errTaken
+	err := put(ctx, e)
+	switch {
+	case err == nil:
+		e.Version++
+		w.job = e
+	case hook.CodeOf(err) == hook.CodeConflict:
+		return errTaken
 	}
-	if err != nil {
-		return e, fmt.Errorf("save erasure %s: %w", e.ID, err)
-	}
-	e.Version++
-	w.job = e
-	return e, nil
+	return err
 }
 
 // at returns the job as written at the time.

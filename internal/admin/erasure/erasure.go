@@ -113,23 +113,12 @@ type Counts struct {
 
 // add counts the records.
 func (c *Counts) add(records []Record) {
+	of := map[Kind]*int{
+		KindKey: &c.Keys, KindEndpoint: &c.Endpoints, KindEvent: &c.Events, KindDelivery: &c.Deliveries,
+		KindAttempt: &c.Attempts, KindReplay: &c.Replays, KindOther: &c.Other,
+	}
 	for _, r := range records {
-		switch r.Kind {
-		case KindKey:
-			c.Keys++
-		case KindEndpoint:
-			c.Endpoints++
-		case KindEvent:
-			c.Events++
-		case KindDelivery:
-			c.Deliveries++
-		case KindAttempt:
-			c.Attempts++
-		case KindReplay:
-			c.Replays++
-		case KindOther:
-			c.Other++
-		}
+		*of[r.Kind]++
 	}
 }
 
