@@ -85,18 +85,7 @@ func (r *Reader) TenantHealth(ctx context.Context, tenant hook.TenantID, search 
 	if err != nil {
 		return TenantHealth{}, err
 	}
-	records, err := r.Store.CircuitsOf(ctx, endpoint.IDsOf(endpoints))
-	if err != nil {
-		return TenantHealth{}, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
-	}
-	all := make([]*summarized, len(endpoints))
-	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) error {
-		found, hours, err := r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
-		if err == nil {
-			all[i] = &summarized{summary(&found, hours), found}
-		}
-		return err
-	})
+	all, err := r.judgeAll(ctx, tenant, endpoints, now)
 	if err != nil {
 		return TenantHealth{}, err
 	}
@@ -158,6 +147,23 @@ func (r *Reader) troubled(ctx context.Context, tenant hook.TenantID, search stri
 type summarized struct {
 	EndpointSummary
 	part
+}
+
+// judgeAll returns the endpoints of the tenant with their conditions and summaries.
+func (r *Reader) judgeAll(ctx context.Context, tenant hook.TenantID, endpoints []hook.Endpoint, now time.Time) ([]*summarized, error) {
+	records, err := r.Store.CircuitsOf(ctx, endpoint.IDsOf(endpoints))
+	if err != nil {
+		return nil, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
+	}
+	all := make([]*summarized, len(endpoints))
+	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) error {
+		found, hours, err := r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
+		if err == nil {
+			all[i] = &summarized{summary(&found, hours), found}
+		}
+		return err
+	})
+	return all, err
 }
 
 // addWaiting counts the waiting deliveries of the endpoints, which are sorted by harm.
@@ -254,27 +260,19 @@ func (c cause) text() string { return fmt.Sprintf("%v %v %d %v", c.state, c.clas
 // the cause if it is not empty.
 func (r *Reader) harmed(ctx context.Context, tenant hook.TenantID, endpoints []hook.Endpoint, of string) ([]EndpointHarm, error) {
 	now := r.now()
-	records, err := r.Store.CircuitsOf(ctx, endpoint.IDsOf(endpoints))
+	all, err := r.judgeAll(ctx, tenant, endpoints, now)
 	if err != nil {
-		return nil, fmt.Errorf("read circuits of tenant %s: %w", tenant, err)
+		return nil, err
 	}
-	parts := make([]part, len(endpoints))
-	err = each(ctx, len(endpoints), concurrentReads, func(ctx context.Context, i int) (err error) {
-		parts[i], _, err = r.judge(ctx, endpoints[i], recordOf(records, tenant, endpoints[i].ID), now)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("judge endpoints of tenant %s: %w", tenant, err)
-	}
-	parts = slices.DeleteFunc(parts, func(f part) bool { return of != "" && causeOf(f.harm).text() != of })
-	err = each(ctx, len(parts), concurrentReads, func(ctx context.Context, i int) error { return r.fill(ctx, &parts[i], now) })
+	all = slices.DeleteFunc(all, func(s *summarized) bool { return of != "" && causeOf(s.harm).text() != of })
+	err = each(ctx, len(all), concurrentReads, func(ctx context.Context, i int) error { return r.fill(ctx, &all[i].part, now) })
 	if err != nil {
 		return nil, err
 	}
 	var found []EndpointHarm
-	for i := range parts {
-		if parts[i].attention() {
-			found = append(found, parts[i].harm)
+	for _, s := range all {
+		if s.attention() {
+			found = append(found, s.harm)
 		}
 	}
 	return found, nil

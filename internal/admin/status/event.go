@@ -72,10 +72,7 @@ type Outlook struct {
 // Delivery returns the tenant's delivery; CodeNotFound if none exists.
 func (r *Reader) Delivery(ctx context.Context, tenant hook.TenantID, id hook.DeliveryID) (DeliveryDetail, error) {
 	all, err := r.eventDeliveries(ctx, tenant, id.Event)
-	if err != nil {
-		if hook.CodeOf(err) == hook.CodeNotFound {
-			return DeliveryDetail{}, hook.NotFound("delivery")
-		}
+	if err != nil && hook.CodeOf(err) != hook.CodeNotFound {
 		return DeliveryDetail{}, err
 	}
 	i := slices.IndexFunc(all, func(d hook.Delivery) bool { return d.ID == id })
@@ -133,10 +130,18 @@ func (r *Reader) eventDeliveries(ctx context.Context, tenant hook.TenantID, id h
 	return append(all, slices.DeleteFunc(queued, func(d hook.Delivery) bool { return recorded[d.ID] })...), nil
 }
 
-// attempts returns the attempts of the deliveries, all of one event. A delivery
-// with a successful first attempt has no attempt record, so attempts builds the
-// attempt from the delivery.
+// attempts returns the attempts of the deliveries, all of one event.
 func (r *Reader) attempts(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
+	all, err := r.recorded(ctx, deliveries)
+	if err != nil {
+		return nil, err
+	}
+	return all, r.addMembers(ctx, all)
+}
+
+// recorded is attempts without the members of batches. A delivery with a successful first attempt has
+// no attempt record, so recorded builds the attempt from the delivery.
+func (r *Reader) recorded(ctx context.Context, deliveries []hook.Delivery) ([]hook.Attempt, error) {
 	recorded, err := r.Store.Attempts(ctx, deliveries)
 	if err != nil {
 		return nil, fmt.Errorf("read attempts of %d deliveries: %w", len(deliveries), err)
@@ -153,7 +158,7 @@ func (r *Reader) attempts(ctx context.Context, deliveries []hook.Delivery) ([]ho
 		}
 		all = append(all, own...)
 	}
-	return all, r.addMembers(ctx, all)
+	return all, nil
 }
 
 func firstAttempt(d hook.Delivery) hook.Attempt {
@@ -279,37 +284,18 @@ func (r *Reader) members(ctx context.Context, b *hook.Batch) ([]hook.DeliveryID,
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("read event %s of batch %s: %w", b.Leader.Event, b.ID, err)
+	var deliveries []hook.Delivery
+	if err == nil {
+		deliveries, err = r.Store.Deliveries(ctx, event)
 	}
-	deliveries, err := r.Store.Deliveries(ctx, event)
 	if err != nil {
 		return nil, fmt.Errorf("read leader of batch %s: %w", b.ID, err)
 	}
-	for _, d := range deliveries {
-		if d.ID != b.Leader {
-			continue
-		}
-		if members := membersIn(&d.Last, b.ID); members != nil {
-			return members, nil
-		}
-		recorded, err := r.Store.Attempts(ctx, []hook.Delivery{d})
-		if err != nil {
-			return nil, fmt.Errorf("read attempts of the leader of batch %s: %w", b.ID, err)
-		}
-		for _, a := range recorded {
-			if members := membersIn(&a.Outcome, b.ID); members != nil {
-				return members, nil
-			}
+	attempts, err := r.recorded(ctx, slices.DeleteFunc(deliveries, func(d hook.Delivery) bool { return d.ID != b.Leader }))
+	for _, a := range attempts {
+		if of := a.Outcome.Batch; of != nil && of.ID == b.ID && of.Members != nil {
+			return of.Members, nil
 		}
 	}
-	return nil, nil
-}
-
-// membersIn returns the members of the batch if the outcome holds them, and nil otherwise.
-func membersIn(o *hook.Outcome, id hook.BatchID) []hook.DeliveryID {
-	if o.Batch == nil || o.Batch.ID != id {
-		return nil
-	}
-	return o.Batch.Members
+	return nil, err
 }
