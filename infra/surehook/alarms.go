@@ -21,6 +21,7 @@ type alarm struct {
 	name    string // follows the prefix
 	section string // anchor in the runbook
 	means   string // the problem and the first action
+	absent  bool   // the deployment has no such alarm
 	metric  awscloudwatch.IMetric
 	limit   float64
 	below   bool // the alarm goes off below the limit instead
@@ -38,10 +39,12 @@ type alarm struct {
 func newAlarms(p plan) []awscloudwatch.Alarm {
 	var made []awscloudwatch.Alarm
 	for _, a := range slices.Concat(
-		deliveryAlarms(p), senderAlarms(p), sourceAlarms(p), pendingAlarms(p), calculatedAlarms(p),
+		deliveryAlarms(p), pendingAlarms(p), calculatedAlarms(p),
 		functionAlarms(p), tableAlarms(p), scheduleAlarms(p), chainAlarms(p), refusalAlarms(p),
 	) {
-		made = append(made, newAlarm(p, a))
+		if !a.absent {
+			made = append(made, newAlarm(p, a))
+		}
 	}
 	return made
 }
@@ -77,9 +80,11 @@ func newAlarm(p plan, a alarm) awscloudwatch.Alarm {
 	return made
 }
 
-// deliveryAlarms returns the alarms with an effect for customers.
+// deliveryAlarms returns the alarms with an effect for customers, and those about senders in other places
+// and the queue of events.
 func deliveryAlarms(p plan) []alarm {
 	limits := p.Environment.Thresholds
+	const findSender = " First find the region in the log of deliver, then look at the errors, throttles and concurrency of the function sender in this region."
 	return []alarm{
 		{
 			id: "DeadLetters", name: "dead-letters", section: "dead-letters-growing",
@@ -133,55 +138,16 @@ func deliveryAlarms(p plan) []alarm {
 			means:  "The breaker is late with the table's stream, which keeps a change for a day. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First run the query errors for deliveries.recorded in the log of breaker.",
 			metric: p.Functions.Breaker.Metric(jsii.String("IteratorAge"), options("Maximum", metricPeriod)), limit: float64(streamLate.Milliseconds()), lasting: true,
 		},
-	}
-}
-
-// calculatedAlarms returns the alarms whose metrics are calculated, which no emulator supports.
-func calculatedAlarms(p plan) []alarm {
-	if p.emulated() {
-		return nil
-	}
-	return []alarm{
 		{
-			id: "StreamStopped", name: "stream-stopped", section: "stream-late",
-			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
-			metric: p.unread(), periods: 2,
+			id: "SenderFallbacks", name: "sender-fallbacks", section: "sender-failing", absent: !p.senders(),
+			means:  "Senders of other regions do not run, and the own region makes their attempts. Nothing is late or lost, but receivers see the own region." + findSender,
+			metric: p.own(names.MetricFallbacks, "Sum", metricPeriod), limit: float64(limits.FunctionErrors), lasting: true,
 		},
 		{
-			id: "SuccessRate", name: "success-rate", section: "success-rate",
-			means:  "Too many of the deliveries settled in the last hour died. First find the growing outcomes on the dashboard: timeout, dns and connect at many endpoints at once point to our network, refused and gone to single endpoints.",
-			metric: p.successRate(minSettled), limit: p.Environment.Thresholds.SuccessRate, below: true,
+			id: "SenderAnswersLost", name: "sender-answers-lost", section: "sender-failing", absent: !p.senders(),
+			means:  "Senders do not report the outcome of attempts. The attempts count as failures of their endpoints, and receivers may get duplicates." + findSender,
+			metric: p.own(names.MetricAnswersLost, "Sum", metricPeriod), limit: float64(limits.FunctionErrors), lasting: true,
 		},
-	}
-}
-
-// senderAlarms returns the alarms about senders in other places. An environment without
-// senders has no such alarm.
-func senderAlarms(p plan) []alarm {
-	if !p.senders() {
-		return nil
-	}
-	const first = " First find the region in the log of deliver, then look at the errors, throttles and concurrency of the function sender in this region."
-	return []alarm{
-		{
-			id: "SenderFallbacks", name: "sender-fallbacks", section: "sender-failing",
-			means:  "Senders of other regions do not run, and the own region makes their attempts. Nothing is late or lost, but receivers see the own region." + first,
-			metric: p.own(names.MetricFallbacks, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
-		},
-		{
-			id: "SenderAnswersLost", name: "sender-answers-lost", section: "sender-failing",
-			means:  "Senders do not report the outcome of attempts. The attempts count as failures of their endpoints, and receivers may get duplicates." + first,
-			metric: p.own(names.MetricAnswersLost, "Sum", metricPeriod), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
-		},
-	}
-}
-
-// eventsWaiting is how long an event may wait for its tenant's limit before somebody is paged.
-const eventsWaiting = day
-
-// sourceAlarms returns the alarms about the queue of events.
-func sourceAlarms(p plan) []alarm {
-	return []alarm{
 		{
 			id: "Rejects", name: "rejects", section: "rejects",
 			means:  "Messages of the events queue are wrong, and wait in the queue rejects for 14 days. Their events are not accepted. First read the reasons with surehook rejects list, have the producer or the limits corrected, then run surehook rejects redrive.",
@@ -195,6 +161,25 @@ func sourceAlarms(p plan) []alarm {
 		},
 	}
 }
+
+// calculatedAlarms returns the alarms whose metrics are calculated, which no emulator supports.
+func calculatedAlarms(p plan) []alarm {
+	return []alarm{
+		{
+			id: "StreamStopped", name: "stream-stopped", section: "stream-late", absent: p.emulated(),
+			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
+			metric: p.unread(), periods: 2,
+		},
+		{
+			id: "SuccessRate", name: "success-rate", section: "success-rate", absent: p.emulated(),
+			means:  "Too many of the deliveries settled in the last hour died. First find the growing outcomes on the dashboard: timeout, dns and connect at many endpoints at once point to our network, refused and gone to single endpoints.",
+			metric: p.successRate(minSettled), limit: p.Environment.Thresholds.SuccessRate, below: true,
+		},
+	}
+}
+
+// eventsWaiting is how long an event may wait for its tenant's limit before somebody is paged.
+const eventsWaiting = day
 
 // streamLate is how old a change in the stream may get before somebody is paged: a change waits
 // for at most streamGather, and leaves the stream after 24 hours.

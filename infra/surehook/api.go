@@ -61,8 +61,12 @@ func newAPI(p plan) API {
 		"ingest": integration("Ingest", p.Functions.Ingest), "manage": integration("Manage", p.Functions.Manage), "replay": integration("Replay", p.Functions.Replay),
 	}
 	for _, r := range routes(p.Environment.Throttles) {
+		options := &awsapigatewayv2.AddRoutesOptions{Path: &r.path, Methods: &[]awsapigatewayv2.HttpMethod{r.method}, Integration: to[r.to]}
+		if r.public != "" {
+			options.Authorizer = awsapigatewayv2.NewHttpNoneAuthorizer()
+		}
 		// API Gateway refuses settings of a route before the route exists.
-		stage.Node().AddDependency(addRoute(api, r, to[r.to]))
+		stage.Node().AddDependency((*api.AddRoutes(options))[0])
 		// CDK has no type for the settings of a route, and copies the map unchanged.
 		settings[string(r.method)+" "+r.path] = map[string]any{"ThrottlingRateLimit": r.throttle.PerSecond, "ThrottlingBurstLimit": r.throttle.Burst}
 	}
@@ -174,18 +178,6 @@ func integration(id string, f awslambda.Function) awsapigatewayv2integrations.Ht
 	return awsapigatewayv2integrations.NewHttpLambdaIntegration(&id, f, &awsapigatewayv2integrations.HttpLambdaIntegrationProps{
 		PayloadFormatVersion: awsapigatewayv2.PayloadFormatVersion_VERSION_2_0(),
 	})
-}
-
-func addRoute(api awsapigatewayv2.HttpApi, r route, to awsapigatewayv2.HttpRouteIntegration) awsapigatewayv2.HttpRoute {
-	options := &awsapigatewayv2.AddRoutesOptions{
-		Path:        &r.path,
-		Methods:     &[]awsapigatewayv2.HttpMethod{r.method},
-		Integration: to,
-	}
-	if r.public != "" {
-		options.Authorizer = awsapigatewayv2.NewHttpNoneAuthorizer()
-	}
-	return (*api.AddRoutes(options))[0]
 }
 
 // newStage makes the default stage. URLs of the default stage have no stage

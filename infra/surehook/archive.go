@@ -108,14 +108,9 @@ func newArchiveBucket(scope constructs.Construct, env Environment) awss3.Bucket 
 // with the permissions of the export's caller.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport_Requesting.html
 func newArchiveRole(p plan, bucket awss3.Bucket) awsiam.Role {
-	role := awsiam.NewRole(p.Construct, jsii.String("ArchiveRole"), &awsiam.RoleProps{
-		Description: jsii.String("Exports the changes of the table to the archive"),
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String("states.amazonaws.com"), &awsiam.ServicePrincipalOpts{
-			Conditions: &map[string]any{
-				"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
-				"ArnEquals":    map[string]any{"aws:SourceArn": arnOf(p.Construct, nil, "states", "stateMachine", p.Prefix+"-archive")},
-			},
-		}),
+	role := newRole(p.Construct, "ArchiveRole", "Exports the changes of the table to the archive", "states.amazonaws.com", map[string]any{
+		"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
+		"ArnEquals":    map[string]any{"aws:SourceArn": arnOf(p.Construct, nil, "states", "stateMachine", p.Prefix+"-archive")},
 	})
 	allow(role, "dynamodb:DescribeContinuousBackups", "dynamodb:ExportTableToPointInTime").on(p.Table.TableArn())
 	allow(role, "dynamodb:DescribeExport").on(jsii.String(*p.Table.TableArn() + "/export/*"))

@@ -148,7 +148,7 @@ type Throttles struct {
 }
 
 // Concurrency is the number of batches in progress per queue, 2 to 1,000, and the
-// executions reserved for single functions.
+// ceiling of senders of the own region.
 //
 // Deliver, breaker and replay together take the sum of the queues from the account's
 // concurrency. Leave room for the functions behind the API: an invocation of ingest
@@ -174,11 +174,6 @@ type Concurrency struct {
 	// attempts at once. Zero for no ceiling. More than Slots, so that slow endpoints leave room for
 	// others.
 	FixedSender int
-	// Ingest and Authorize are floors: executions that no other function of the
-	// account can take. Each is a ceiling, too, so Validate refuses less than the
-	// throttles let through. Zero, the default, reserves nothing: AWS keeps 100
-	// executions unreserved, so an account with a small quota refuses reservations.
-	Ingest, Authorize int
 	// Account is the quota of concurrent executions that the account has in the
 	// region, at least: 1,000 by default, and 10 in a new account. `make smoke`
 	// compares the settings with the real quota.
@@ -203,22 +198,15 @@ func (e Environment) ingest() int {
 	return t.Events.PerSecond/postsPerExecution + t.Batch.PerSecond/batchesPerExecution + e.Concurrency.Events
 }
 
-// authorize returns the executions of authorize that the throttles let through, with no
-// answer in the cache.
-func (t Throttles) authorize() int { return t.Default.PerSecond / postsPerExecution }
-
-// floors returns the executions that only the API can take.
-func (c Concurrency) floors() int { return c.Ingest + c.Authorize }
-
 // ceilings returns the executions reserved for the senders of the own region.
 func (e Environment) ceilings() int { return e.ownSenders() * e.Concurrency.FixedSender }
 
 // executions returns the concurrent executions of the environment: the queues at their
-// limits, ingest at its throttles and its queue, or the API at its floors, and the ceilings of
-// sender-fixed and sender-private.
+// limits, ingest at its throttles and its queue, and the ceilings of sender-fixed and
+// sender-private.
 func (e Environment) executions() int {
 	c := e.Concurrency
-	return c.Live + c.Retry + c.Replay + c.Slots + c.Coalesce + c.Circuits + c.ReplayJobs + max(e.ingest(), c.floors()) + e.ceilings()
+	return c.Live + c.Retry + c.Replay + c.Slots + c.Coalesce + c.Circuits + c.ReplayJobs + e.ingest() + e.ceilings()
 }
 
 // Lambda's bounds of the maximum concurrency of an event source.

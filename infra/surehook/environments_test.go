@@ -134,18 +134,6 @@ func TestEnvironment_Validate(t *testing.T) {
 			e.FixedZones, e.Concurrency.FixedSender = 1, 901
 		}, want: "AWS keeps 100 unreserved"},
 		{name: "a new account fits no environment", env: "dev", change: func(e *Environment) { e.Concurrency.Account = 10 }, want: "the account has 10: raise its quota"},
-		{name: "floors let through what the throttles do", env: "prod", change: func(e *Environment) {
-			e.Concurrency.Ingest, e.Concurrency.Authorize = 170, 100
-		}},
-		{name: "a floor of ingest below its throttles and its queue is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = 169 }, want: "169 executions for ingest is a ceiling, and the throttles and the events queue let 170"},
-		{name: "a floor of authorize below its throttles is a ceiling", env: "prod", change: func(e *Environment) { e.Concurrency.Authorize = 99 }, want: "99 executions for authorize"},
-		{name: "floors are no negative numbers", env: "prod", change: func(e *Environment) { e.Concurrency.Ingest = -1 }, want: "-1 executions for ingest"},
-		{name: "floors take from the account", env: "prod", change: func(e *Environment) {
-			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize = 2, 170, 100
-		}, want: "take 1100 concurrent executions"},
-		{name: "floors fit in a larger account", env: "prod", change: func(e *Environment) {
-			e.FixedZones, e.Concurrency.Ingest, e.Concurrency.Authorize, e.Concurrency.Account = 2, 170, 100, 1150
-		}},
 		{name: "the concurrency of replay jobs is bounded too", env: "dev", change: func(e *Environment) { e.Concurrency.ReplayJobs = 1 }, want: "concurrency"},
 		{name: "an environment has a name", env: "dev", change: func(e *Environment) { e.Name = "" }, want: "no name"},
 		{name: "an embedding app may choose the name", env: "dev", change: func(e *Environment) { e.Name = "shop-eu" }},

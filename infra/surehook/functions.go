@@ -93,14 +93,14 @@ func newFunctions(p plan) Functions {
 	f := Functions{
 		Fixed:   p.Functions.Fixed,
 		Private: newPrivate(p, inside),
-		Ingest:  newFunction(p.Construct, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest, reserved: p.Environment.Concurrency.Ingest}),
+		Ingest:  newFunction(p.Construct, "Ingest", p, functionProps{name: "ingest", timeout: apiTimeout, memory: pathMemory, grant: grantIngest}),
 		Deliver: newFunction(p.Construct, "Deliver", p, functionProps{name: "deliver", timeout: deliverTimeout, memory: pathMemory, grant: grantDeliver}),
 		Breaker: newFunction(p.Construct, "Breaker", p, functionProps{name: "breaker", timeout: breakerTimeout, memory: workMemory, grant: grantBreaker}),
 		// "Replay" is already the construct id of the replay queue in this
 		// scope.
 		Replay:    newFunction(p.Construct, "Replayer", p, functionProps{name: "replay", timeout: replayTimeout, memory: workMemory, grant: grantReplay}),
 		Manage:    newFunction(p.Construct, "Manage", p, functionProps{name: "manage", timeout: apiTimeout, memory: workMemory, grant: grantManage}),
-		Authorize: newFunction(p.Construct, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, grant: grantAuthorize, reserved: p.Environment.Concurrency.Authorize}),
+		Authorize: newFunction(p.Construct, "Authorize", p, functionProps{name: "authorize", timeout: authorizeTimeout, memory: authorizeMemory, grant: grantAuthorize}),
 	}
 	if p.Environment.Destinations != "" {
 		f.Manage.AddEnvironment(jsii.String("SUREHOOK_PRINCIPAL"), f.Deliver.Role().RoleArn(), nil)
@@ -231,10 +231,7 @@ func newFunction(scope constructs.Construct, id string, p plan, f functionProps)
 	name, folder := p.Prefix+"-"+f.name, cmp.Or(f.folder, f.name)
 	logs := newLogs(scope, id+"Logs", "/aws/lambda/"+name, p)
 	// Lambda's managed policy would allow writes to every log group.
-	role := awsiam.NewRole(scope, jsii.String(id+"Role"), &awsiam.RoleProps{
-		Description: jsii.String("Permissions of the function " + name),
-		AssumedBy:   awsiam.NewServicePrincipal(jsii.String("lambda.amazonaws.com"), nil),
-	})
+	role := newRole(scope, id+"Role", "Permissions of the function "+name, "lambda.amazonaws.com", nil)
 	allow(role, "logs:CreateLogStream", "logs:PutLogEvents").on(logs.LogGroupArn())
 	f.grant(role, p)
 	architecture := awslambda.Architecture_ARM_64()

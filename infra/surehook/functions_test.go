@@ -64,8 +64,8 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestFunctions_reserved checks that only sender-fixed has a ceiling by default, and that
-// floors are settings. A reservation in a new account fails the deployment.
+// TestFunctions_reserved checks that only sender-fixed has a ceiling. A reservation in a new account
+// fails the deployment.
 func TestFunctions_reserved(t *testing.T) {
 	t.Parallel()
 
@@ -76,7 +76,7 @@ func TestFunctions_reserved(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]any{"FixedSender": 30.0, "Ingest": 12.0, "Authorize": 7.0}
+	want := map[string]any{"FixedSender": 30.0}
 	for id, f := range templateOf(t, "custom").all("AWS::Lambda::Function") {
 		if got := f.at("ReservedConcurrentExecutions"); got != want[id] {
 			t.Errorf("custom: %s reserves %v executions; want %v", id, got, want[id])

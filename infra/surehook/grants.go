@@ -14,6 +14,13 @@ import (
 // kms:ReEncrypt*, sqs:GetQueueUrl). internal/smoke/grants.json lists all grants for
 // reviewers.
 
+// newRole makes a role that the service assumes on the conditions.
+func newRole(scope constructs.Construct, id, description, service string, conditions map[string]any) awsiam.Role {
+	return awsiam.NewRole(scope, &id, &awsiam.RoleProps{
+		Description: &description, AssumedBy: awsiam.NewServicePrincipal(&service, &awsiam.ServicePrincipalOpts{Conditions: &conditions}),
+	})
+}
+
 // grant is the first half of a permission: the role and the actions.
 type grant struct {
 	role       awsiam.Role

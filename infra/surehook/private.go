@@ -3,6 +3,7 @@ package surehook
 import (
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
@@ -38,11 +39,8 @@ const (
 	maxPrivateCA = 3000              // of 4 KB for all variables of the function
 )
 
-var (
-	vpcID    = regexp.MustCompile(`^vpc-([0-9a-f]{8}|[0-9a-f]{17})$`)
-	subnetID = regexp.MustCompile(`^subnet-([0-9a-f]{8}|[0-9a-f]{17})$`)
-	groupID  = regexp.MustCompile(`^sg-([0-9a-f]{8}|[0-9a-f]{17})$`)
-)
+// ec2ID matches what follows the kind in an id of EC2.
+var ec2ID = regexp.MustCompile(`^-([0-9a-f]{8}|[0-9a-f]{17})$`)
 
 // network is the private network of a deployment: from its environment, or from the parameters of
 // a release.
@@ -168,11 +166,15 @@ func (n Private) check(f *faults) {
 	f.add(len(n.Subnets) == 0 && (n.VPC != "" || len(n.Groups) > 0), "a VPC and security groups of private receivers need subnets")
 	f.add(len(n.Subnets) == 0 && overIPv6(list), "private receivers over IPv6 need dual-stack subnets of yours")
 	f.add(len(n.Subnets) > 0 && (n.VPC != "") == (len(n.Groups) > 0), "the private subnets need either their VPC or security groups of yours")
-	f.add(n.VPC != "" && !vpcID.MatchString(n.VPC), "%q is not a VPC, such as vpc-0a1b2c3d", n.VPC)
-	for _, subnet := range n.Subnets {
-		f.add(!subnetID.MatchString(subnet), "%q is not a subnet, such as subnet-0a1b2c3d", subnet)
+	check := func(what, kind string, ids ...string) {
+		for _, id := range ids {
+			after, ok := strings.CutPrefix(id, kind)
+			f.add(!ok || !ec2ID.MatchString(after), "%q is not a %s, such as %s-0a1b2c3d", id, what, kind)
+		}
 	}
-	for _, group := range n.Groups {
-		f.add(!groupID.MatchString(group), "%q is not a security group, such as sg-0a1b2c3d", group)
+	if n.VPC != "" {
+		check("VPC", "vpc", n.VPC)
 	}
+	check("subnet", "subnet", n.Subnets...)
+	check("security group", "sg", n.Groups...)
 }

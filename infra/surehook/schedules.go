@@ -34,19 +34,10 @@ func newSchedules(p plan) Schedules {
 
 // newScheduleRole makes a role for schedules of the group.
 func newScheduleRole(scope constructs.Construct, id, description string, group awsscheduler.IScheduleGroup) awsiam.Role {
-	return awsiam.NewRole(scope, &id, &awsiam.RoleProps{
-		Description: &description,
-		// The conditions reject schedules of other owners. The Scheduler sends
-		// the group's ARN as the source.
-		// https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
-		AssumedBy: awsiam.NewServicePrincipal(jsii.String(schedulerPrincipal), &awsiam.ServicePrincipalOpts{
-			Conditions: &map[string]any{
-				"StringEquals": map[string]any{
-					"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
-					"aws:SourceArn":     group.ScheduleGroupArn(),
-				},
-			},
-		}),
+	// The conditions reject schedules of other owners. The Scheduler sends the group's ARN as the source.
+	// https://docs.aws.amazon.com/scheduler/latest/UserGuide/cross-service-confused-deputy-prevention.html
+	return newRole(scope, id, description, schedulerPrincipal, map[string]any{
+		"StringEquals": map[string]any{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(), "aws:SourceArn": group.ScheduleGroupArn()},
 	})
 }
 

@@ -57,12 +57,4 @@ func (e Environment) senders() bool { return len(e.Senders) > 0 || e.ownSenders(
 func (p plan) senders() bool { return p.Environment.senders() || p.Functions.Private != nil }
 
 // ownSenders returns how many functions of the own region send.
-func (e Environment) ownSenders() int {
-	n := 0
-	for _, on := range []bool{e.FixedZones > 0, e.Private.Allow != ""} {
-		if on {
-			n++
-		}
-	}
-	return n
-}
+func (e Environment) ownSenders() int { return min(e.FixedZones, 1) + min(len(e.Private.Allow), 1) }

@@ -201,7 +201,6 @@ func customised() Environment {
 	env.SignatureProfiles, env.Signatures = acmeProfiles, []string{"standard", "acme"}
 	env.SealingKey, env.PermissionsBoundary, env.LogDays = "arn:aws:kms:eu-central-1:123456789012:key/1", "arn:aws:iam::123456789012:policy/bounds", 365
 	env.EndpointsPerHost, env.Ownership = 20, names.OwnershipChallenge
-	env.Concurrency.Ingest, env.Concurrency.Authorize = 12, 7
 	env.Producers = []string{"arn:aws:iam::210987654321:role/shop"}
 	env.Domain = Domain{Name: "hooks.example.com", CertificateARN: "arn:aws:acm:eu-central-1:123456789012:certificate/1"}
 	env.SignIn = names.SignIn{

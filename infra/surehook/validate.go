@@ -102,8 +102,7 @@ func (e Environment) checkSenders(f *faults) {
 }
 
 // checkConcurrency reports concurrency that Lambda refuses, and concurrency that takes
-// more than the account has. A reservation is a ceiling, so a floor below the throttles
-// would refuse requests that the throttles admit.
+// more than the account has.
 func (e Environment) checkConcurrency(f *faults) {
 	c := e.Concurrency
 	for _, n := range []int{c.Events, c.Live, c.Retry, c.Replay, c.Coalesce, c.Circuits, c.ReplayJobs} {
@@ -111,13 +110,7 @@ func (e Environment) checkConcurrency(f *faults) {
 	}
 	f.add(c.Slots < 2*leastConcurrency || c.Slots > mostConcurrency, "%d slots: the queues slot and overflow share 4 to 1000", c.Slots)
 	f.add(c.FixedSender < 0, "a ceiling of %d executions for sender-fixed is below 0", c.FixedSender)
-	for _, floor := range []struct {
-		name       string
-		has, needs int
-	}{{"ingest", c.Ingest, e.ingest()}, {"authorize", c.Authorize, e.Throttles.authorize()}} {
-		f.add(floor.has != 0 && floor.has < floor.needs, "a reservation of %d executions for %s is a ceiling, and the throttles and the events queue let %d through", floor.has, floor.name, floor.needs)
-	}
-	reserved := c.floors() + e.ceilings()
+	reserved := e.ceilings()
 	f.add(reserved > 0 && reserved > c.Account-unreservedConcurrency,
 		"%d reserved executions of the account's %d: AWS keeps %d unreserved", reserved, c.Account, unreservedConcurrency)
 	f.add(e.executions() > c.Account, "queues, API and reservations take %d concurrent executions, and the account has %d: raise its quota and Concurrency.Account, or lower the queues",

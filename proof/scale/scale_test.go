@@ -78,7 +78,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// The floors of ingest (infra/surehook/environments.go) assume that one execution serves 10 posts, or
+// The executions of ingest (infra/surehook/environments.go) assume that one execution serves 10 posts, or
 // one batch of 100 events, per second.
 func TestIngestTime(t *testing.T) {
 	t.Parallel()
