@@ -34,19 +34,11 @@ type Store interface {
 	// EndpointByID returns the endpoint of any tenant, or CodeNotFound.
 	EndpointByID(ctx context.Context, id hook.EndpointID) (hook.Endpoint, error)
 	replay.Endpoints
-	Tenants
+	// Tenants returns the known tenants with the prefix, those under erasure included, after the given
+	// tenant, in the order of their ids, at most limit (1 to 100).
+	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, next hook.TenantID, err error)
 	// Job returns the replay job, or CodeNotFound if the tenant has no such job.
 	Job(ctx context.Context, tenant hook.TenantID, id hook.JobID) (replay.Job, error)
-}
-
-// Tenants reads tenants.
-type Tenants interface {
-	// TenantVersion returns 0 for an unknown tenant, and CodeTenantClosing during the
-	// erasure of the tenant.
-	TenantVersion(ctx context.Context, tenant hook.TenantID) (int64, error)
-	// Tenants returns the known tenants with the prefix, after the given tenant, in the order of
-	// their ids, at most limit (1 to 100).
-	Tenants(ctx context.Context, prefix string, after hook.TenantID, limit int) (page []tenant.Tenant, next hook.TenantID, err error)
 }
 
 // Searcher finds records. All fields are required. A Searcher is safe for concurrent use.
@@ -92,9 +84,9 @@ type Query struct {
 const MaxNamed = 5
 
 // Search returns what the text names: at most one record for each way to read the text, at most 4 in
-// all, and then MaxNamed with the text in their name. It reads at most 7 records, in 4 requests; for
-// a text without an id also the tenant's endpoints, in one request per 100, or two requests for tenants. It does not find
-// expired events and deleted endpoints, and records of other tenants look like unknown ids.
+// all, and then MaxNamed with the text in their name. It reads at most 7 records, in 4 requests; also the
+// tenants, in two requests, or for a text without an id the tenant's endpoints, in one request per 100. It does
+// not find expired events and deleted endpoints, and records of other tenants look like unknown ids.
 //
 // Errors: CodeInvalid for an empty text, and for more than MaxText bytes.
 func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
@@ -104,7 +96,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) ([]Found, error) {
 	}
 	l := lookup{Searcher: s, tenant: q.Tenant, jobs: q.Jobs, id: lastID(text), names: namesIn(text)}
 	var all []Found
-	for _, find := range []func(context.Context) ([]Found, error){l.events, l.endpoints, l.job, l.knownTenant, l.named} {
+	for _, find := range []func(context.Context) ([]Found, error){l.events, l.endpoints, l.job, l.named} {
 		found, err := find(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("search: %w", err)
@@ -294,31 +286,16 @@ func (l *lookup) job(ctx context.Context) ([]Found, error) {
 	return []Found{{Kind: KindReplay, ID: string(j.ID), Tenant: j.Tenant, State: j.State.String(), At: j.CreatedAt}}, nil
 }
 
-// knownTenant returns the tenant with the name, in one read.
-func (l *lookup) knownTenant(ctx context.Context) ([]Found, error) {
-	tenant, err := hook.ParseTenantID(l.names[0])
-	if l.tenant != hook.AllTenants || err != nil {
-		return nil, nil //nolint:nilerr // the text names no tenant
-	}
-	version, err := l.Store.TenantVersion(ctx, tenant)
-	if err != nil && hook.CodeOf(err) != hook.CodeTenantClosing {
-		return nil, fmt.Errorf("read tenant: %w", err)
-	}
-	if err == nil && version == 0 {
-		return nil, nil
-	}
-	return []Found{{Kind: KindTenant, ID: string(tenant), Tenant: tenant}}, nil
-}
-
 // named returns the endpoints of the tenant with the text in their names, those that begin with it
-// first, or the tenants that begin with it. A text with an id names a record, and nothing else.
+// first, or the tenants that begin with it. A text with an id names no endpoint by its name, but a tenant's
+// own name may have one.
 func (l *lookup) named(ctx context.Context) ([]Found, error) {
 	text := l.names[0]
-	if l.id != (id{}) {
-		return nil, nil
-	}
-	if l.tenant == hook.AllTenants {
+	switch {
+	case l.tenant == hook.AllTenants:
 		return l.tenants(ctx, text)
+	case l.id != (id{}):
+		return nil, nil
 	}
 	all, err := l.Store.Endpoints(ctx, l.tenant)
 	if err != nil {
