@@ -46,8 +46,9 @@ func (s *resource) perform(ctx context.Context, r route, c *call) (reply, error)
 	if r.Change == "" {
 		return r.do(ctx, c)
 	}
+	from, _ := remoteAddr(c.r).MarshalText() // empty for none
 	c.change = &change{recorder: s.changes, record: hook.AuditRecord{
-		Tenant: c.tenant, Key: c.principal.Key, KeyName: c.principal.Name, From: sourceIP(c.r), Action: r.Change,
+		Tenant: c.tenant, Key: c.principal.Key, KeyName: c.principal.Name, From: string(from), Action: r.Change,
 	}}
 	if c.tenant == "" {
 		c.change.record.Tenant = hook.AllTenants
@@ -226,13 +227,6 @@ func shortValue(v jsontext.Value) jsontext.Value {
 		}
 	}
 	return nil
-}
-
-func sourceIP(r *http.Request) string {
-	if from := remoteAddr(r); from.IsValid() {
-		return from.String()
-	}
-	return ""
 }
 
 // difference is the change of one field. An absent value means that the field or the

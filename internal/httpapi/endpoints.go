@@ -197,22 +197,22 @@ func (h *manage) testEndpoint(ctx context.Context, c *call, body testBody) (repl
 	if err != nil {
 		return reply{}, err
 	}
-	sample, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType, payload)
+	e, payload, err := h.Endpoints.Sample(ctx, c.tenant, c.r.PathValue("endpoint"), eventType, payload)
 	if err != nil {
 		return reply{}, fmt.Errorf("make test event: %w", err)
 	}
 	named := len(body.Payload) > 0 && !c.principal.May(hook.ScopeEventsWrite)
-	if named && !shape.NamesType(&sample.Endpoint) && !sample.Endpoint.Coalesce.On() {
+	if named && !shape.NamesType(&e) && !e.Coalesce.On() {
 		return reply{}, &hook.Error{Code: hook.CodeForbidden, Message: "a test with a payload of yours needs the scope events:write, because no signed part of this endpoint's requests says that it is a test"}
 	}
-	result, err := h.Tester.AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload, named)
+	result, err := h.Tester.AcceptFor(ctx, e, endpoint.SampleType, payload, named)
 	if err != nil {
 		return reply{}, fmt.Errorf("accept test event: %w", err)
 	}
-	c.target(string(sample.Endpoint.ID))
+	c.target(string(e.ID))
 	c.changed(nil, facts{"event_id": result.ID})
 	// Test events do not count as accepted events: that metric reads only the log of ingest.
-	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, result.Attrs(c.tenant, sample.Type)...)
+	h.log.LogAttrs(ctx, slog.LevelInfo, lineIngested, result.Attrs(c.tenant, endpoint.SampleType)...)
 	return reply{status: http.StatusAccepted, body: viewAccepted(result)}, nil
 }
 

@@ -11,12 +11,12 @@ import (
 func (w *simulation) sample(e *endpoint) {
 	eventType := pick(w, adminendpoint.SampleType, "order.paid", "user.gone")
 	w.handIn(e.Tenant, "test "+string(e.id), func(ctx context.Context, p *process) error {
-		sample, err := p.admin().Sample(ctx, e.Tenant, string(e.id), eventType, nil)
+		to, payload, err := p.admin().Sample(ctx, e.Tenant, string(e.id), eventType, nil)
 		if err != nil {
 			return fmt.Errorf("make test event: %w", err)
 		}
 		p.samples = e.id
-		result, err := p.wiring().Acceptor().AcceptFor(ctx, sample.Endpoint, sample.Type, sample.Payload, false)
+		result, err := p.wiring().Acceptor().AcceptFor(ctx, to, adminendpoint.SampleType, payload, false)
 		if err == nil && !p.dead {
 			w.count("test events")
 			w.sawAccepted(result.ID, result.Deliveries)

@@ -34,13 +34,14 @@ func (a *Admin) Create(ctx context.Context, tenant hook.TenantID, f Fields, secr
 		AutoDisable: true,
 		Envelope:    a.Envelope,
 		Schemes:     []hook.Scheme{hook.SchemeV1},
+		Profiles:    hook.ProfilesNamed(hook.ProfileStandard),
 		Status:      hook.StatusActive,
 		StatusSince: now,
 		CreatedAt:   now,
 		UpdatedAt:   now,
 	}.Sharded(1)
-	if f.Profiles == nil {
-		f.Profiles = new(a.newProfiles())
+	if f.Profiles == nil && len(a.NewProfiles) > 0 {
+		f.Profiles = &a.NewProfiles
 	}
 	errs, err := a.apply(ctx, f, &e)
 	if err != nil {

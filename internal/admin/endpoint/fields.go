@@ -147,14 +147,6 @@ func (a *Admin) SignatureProfiles() map[string]hook.SignatureProfile {
 	return sign.Known(a.Profiles)
 }
 
-// newProfiles returns the names for a new endpoint.
-func (a *Admin) newProfiles() []string {
-	if len(a.NewProfiles) > 0 {
-		return a.NewProfiles
-	}
-	return []string{hook.ProfileStandard}
-}
-
 // applyProfiles sets the named profiles. A profile that the endpoint already has stays as it was
 // saved, because receivers rely on it.
 func (a *Admin) applyProfiles(names *[]string, e *hook.Endpoint) (wrong hook.Fields) {

@@ -12,20 +12,13 @@ import (
 // Your customers read it, so it does not name Surehook.
 const SampleType = "webhook.test"
 
-// Sample is a test event for an endpoint.
-type Sample struct {
-	Endpoint hook.Endpoint
-	Type     string
-	Payload  []byte
-}
-
-// Sample makes a test event for the endpoint. eventType is the type whose example
+// Sample returns the endpoint and the payload of a test event for it. eventType is the type whose example
 // the payload is, if any; a nil payload means a short text. CodeConflict unless the endpoint is
 // active, because the delivery would be parked; CodeInvalid if the type is invalid.
-func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string, payload []byte) (Sample, error) {
+func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType string, payload []byte) (hook.Endpoint, []byte, error) {
 	e, err := a.Get(ctx, tenant, ref)
 	if err != nil {
-		return Sample{}, err
+		return hook.Endpoint{}, nil, err
 	}
 	if payload == nil {
 		payload, err = json.Marshal(map[string]any{
@@ -34,16 +27,16 @@ func (a *Admin) Sample(ctx context.Context, tenant hook.TenantID, ref, eventType
 			"sent_at":     a.now(),
 		})
 		if err != nil {
-			return Sample{}, fmt.Errorf("make test event for endpoint %s: %w", e.ID, err)
+			return hook.Endpoint{}, nil, fmt.Errorf("make test event for endpoint %s: %w", e.ID, err)
 		}
 	}
 	if eventType != "" && eventType != SampleType {
 		if errs := hook.ValidateEvent(hook.Event{Type: eventType, Payload: payload}); len(errs) > 0 {
-			return Sample{}, hook.Invalid(hook.FieldError{Field: "event_type", Message: errs[0].Message})
+			return hook.Endpoint{}, nil, hook.Invalid(hook.FieldError{Field: "event_type", Message: errs[0].Message})
 		}
 	}
 	if e.Status != hook.StatusActive {
-		return Sample{}, hook.Conflict("the endpoint is " + e.Status.String())
+		return hook.Endpoint{}, nil, hook.Conflict("the endpoint is " + e.Status.String())
 	}
-	return Sample{Endpoint: e, Type: SampleType, Payload: payload}, nil
+	return e, payload, nil
 }
