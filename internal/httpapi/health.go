@@ -97,9 +97,9 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, sinceParam, untilParam, byParam, groupParam)
 	of := status.StatsQuery{Endpoint: c.r.PathValue("endpoint"), Since: q.time(sinceParam), Until: q.time(untilParam), Hourly: q.hourly()}
 	if of.Endpoint == "" {
-		of.Group = status.Grouping(q.word(groupParam, "must be endpoint or type", "endpoint", "type"))
+		of.Group = q.word(groupParam, "must be endpoint or type", "endpoint", "type")
 	} else {
-		of.Group = status.Grouping(q.word(groupParam, "must be type", "type"))
+		of.Group = q.word(groupParam, "must be type", "type")
 	}
 	return q.answer(func() (any, error) { return h.Status.Statistics(ctx, c.tenant, of) })
 }
@@ -107,7 +107,7 @@ func (h *manage) getStats(ctx context.Context, c *call) (reply, error) {
 // getPipelineStats responds with statistics of all tenants.
 func (h *manage) getPipelineStats(ctx context.Context, c *call) (reply, error) {
 	q := query(c, byParam, groupParam)
-	of := status.StatsQuery{Hourly: q.hourly(), Group: status.Grouping(q.word(groupParam, "must be tenant", "tenant"))}
+	of := status.StatsQuery{Hourly: q.hourly(), Group: q.word(groupParam, "must be tenant", "tenant")}
 	return q.answer(func() (any, error) { return h.Status.PipelineStatistics(ctx, of) })
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"surehook.example/surehook/internal/admin/page"
-	"surehook.example/surehook/internal/admin/status"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -151,8 +150,8 @@ func (q *params) word(name, message string, words ...string) string {
 	return q.Get(name)
 }
 
-func (q *params) statusClass() status.HTTPClass {
-	return status.HTTPClass(q.word(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx", "none", "2xx", "3xx", "4xx", "5xx"))
+func (q *params) statusClass() string {
+	return q.word(statusParam, "must be one of none, 2xx, 3xx, 4xx, 5xx", "none", "2xx", "3xx", "4xx", "5xx")
 }
 
 // flag returns the value of a parameter that is true or false; false if the parameter is absent.

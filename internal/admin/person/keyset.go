@@ -42,7 +42,7 @@ type KeySet struct {
 
 	mu      sync.Mutex
 	keys    []jose.JSONWebKey
-	fetched time.Time // of the keys; zero: there are none
+	fetched time.Time // of the keys; zero, long ago: there are none
 	tried   time.Time
 }
 
@@ -59,13 +59,11 @@ func (s *KeySet) Key(ctx context.Context, id string) ([]jose.JSONWebKey, error) 
 	defer s.mu.Unlock()
 
 	now := s.Now()
-	usable := s.usable(now)
-	pause := fetchPause
-	if !usable {
+	age, pause := now.Sub(s.fetched), fetchPause
+	if age >= keptFor {
 		pause = retryPause
 	}
-	wanted := !usable || now.Sub(s.fetched) >= freshFor || len(s.named(id)) == 0
-	if wanted && (s.tried.IsZero() || now.Sub(s.tried) >= pause) {
+	if (age >= freshFor || len(s.named(id)) == 0) && now.Sub(s.tried) >= pause {
 		s.tried = now
 		if keys, err := s.fetch(ctx); err == nil {
 			s.keys, s.fetched = keys, now
@@ -73,14 +71,10 @@ func (s *KeySet) Key(ctx context.Context, id string) ([]jose.JSONWebKey, error) 
 			s.Log.LogAttrs(ctx, slog.LevelWarn, "issuer.fetch_failed", slog.Any(names.LogError, err))
 		}
 	}
-	if !s.usable(now) {
+	if now.Sub(s.fetched) >= keptFor {
 		return nil, &hook.Error{Code: hook.CodeUnavailable, Message: "the keys of the issuer are not known: try again later"}
 	}
 	return s.named(id), nil
-}
-
-func (s *KeySet) usable(now time.Time) bool {
-	return !s.fetched.IsZero() && now.Sub(s.fetched) < keptFor
 }
 
 func (s *KeySet) named(id string) []jose.JSONWebKey {

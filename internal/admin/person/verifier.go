@@ -17,7 +17,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -232,8 +231,7 @@ func (c claims) subject() string {
 	if hook.ValidPersonName(c.Subject) {
 		return c.Subject
 	}
-	sum := sha256.Sum256([]byte(c.Subject))
-	return "sha256-" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("sha256-%x", sha256.Sum256([]byte(c.Subject)))
 }
 
 // New returns the verifier of the deployment's sign-in; nil for the zero SignIn.

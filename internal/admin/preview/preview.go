@@ -205,42 +205,30 @@ func (p *Previewer) request(ctx context.Context, e *hook.Endpoint, event *hook.E
 	} else {
 		shaped, err := p.Shaper.Shape(ctx.Done(), e, event)
 		if err != nil {
-			return send.Prepared{}, "", unshaped(err)
+			if problem, ok := errors.AsType[*shape.Error](err); ok {
+				err = hook.Invalid(hook.FieldError{Field: "transformation", Message: problem.Error()})
+			}
+			return send.Prepared{}, "", err
 		}
 		content = shaped
 	}
-	keys, err := placeholders(e.Schemes)
-	if err != nil {
-		return send.Prepared{}, "", err
-	}
 	prepared := p.Signer.Prepare(send.Request{
-		Endpoint: e, Own: masked(e), Keys: keys, Event: of, Content: content, Delivery: d.ID, Attempt: task.Attempt,
+		Endpoint: e, Own: masked(e), Keys: placeholders(e.Schemes), Event: of, Content: content, Delivery: d.ID, Attempt: task.Attempt,
 	})
 	return prepared, content.Version, nil
 }
 
-// unshaped returns the error of a transformation as an error of the field.
-func unshaped(err error) error {
-	if problem, ok := errors.AsType[*shape.Error](err); ok {
-		return hook.Invalid(hook.FieldError{Field: "transformation", Message: problem.Error()})
-	}
-	return err
-}
-
 // placeholders returns the key for each scheme, of Secret or PrivateKey.
-func placeholders(schemes []hook.Scheme) ([]sign.Key, error) {
+func placeholders(schemes []hook.Scheme) []sign.Key {
 	keys := make([]sign.Key, len(schemes))
 	for i, scheme := range schemes {
 		text := Secret
 		if scheme == hook.SchemeV1a {
 			text = PrivateKey
 		}
-		var err error
-		if keys[i], err = sign.Parse(text); err != nil {
-			return nil, fmt.Errorf("parse placeholder: %w", err)
-		}
+		keys[i], _ = sign.Parse(text) // both are keys
 	}
-	return keys, nil
+	return keys
 }
 
 // masked returns the endpoint's own headers with masked values.

@@ -16,7 +16,7 @@ type DeliveryFilter struct {
 	Endpoint       string // id or uid; the id of a deleted endpoint is allowed
 	State          hook.State
 	Type           string    // of the event
-	Status         HTTPClass // of the last attempt
+	Status         string    // class of the last attempt: 2xx to 5xx, or none for no response or no attempt
 	Failed         bool      // only those with a failed attempt
 	Ordered        bool      // only those with a number
 	IdempotencyKey string    // of the event
@@ -24,24 +24,12 @@ type DeliveryFilter struct {
 	Until          time.Time // exclusive
 }
 
-// HTTPClass is a class of HTTP statuses.
-type HTTPClass string
-
-// The classes of HTTP statuses, besides the empty class for all.
-const (
-	HTTPNone HTTPClass = "none" // no response, or no attempt
-	HTTP2xx  HTTPClass = "2xx"
-	HTTP3xx  HTTPClass = "3xx"
-	HTTP4xx  HTTPClass = "4xx"
-	HTTP5xx  HTTPClass = "5xx"
-)
-
 // classOf returns the class of the status; 0 means no response.
-func classOf(status int) HTTPClass {
+func classOf(status int) string {
 	if status == 0 {
-		return HTTPNone
+		return "none"
 	}
-	return HTTPClass(fmt.Sprintf("%dxx", status/100))
+	return fmt.Sprintf("%dxx", status/100)
 }
 
 // selects reports whether the filter selects the recorded delivery, without regard to
@@ -63,7 +51,7 @@ func (f DeliveryFilter) scope(tenant hook.TenantID, endpoint hook.EndpointID) st
 	if f.State != 0 {
 		state = f.State.String()
 	}
-	parts := []string{"deliveries", string(tenant), string(endpoint), state, f.Type, string(f.Status), f.IdempotencyKey, bound(f.Since), bound(f.Until)}
+	parts := []string{"deliveries", string(tenant), string(endpoint), state, f.Type, f.Status, f.IdempotencyKey, bound(f.Since), bound(f.Until)}
 	if f.Failed {
 		parts = append(parts, "failed")
 	}

@@ -153,14 +153,11 @@ func (r *Reader) counts(ctx context.Context, s *endpoint.Status, mean time.Durat
 // reasonOf returns why parked deliveries of the endpoint wait now. The reasons in their records are
 // from the moment when they were parked.
 func reasonOf(s *endpoint.Status) hook.Reason {
-	switch s.Endpoint.Status {
-	case hook.StatusPaused:
-		return hook.ReasonPaused
-	case hook.StatusDisabled:
-		return hook.ReasonDisabled
-	case hook.StatusActive:
-	}
 	switch {
+	case s.Endpoint.Status == hook.StatusPaused:
+		return hook.ReasonPaused
+	case s.Endpoint.Status == hook.StatusDisabled:
+		return hook.ReasonDisabled
 	case s.Endpoint.Status == 0:
 		return hook.ReasonDeleted
 	case s.Gate.State != circuit.Closed:

@@ -27,24 +27,13 @@ const (
 	maxHourlyGroups  = 20  // groups with a row for each hour; the rest is one group
 )
 
-// Grouping says what the rows of statistics stand for.
-type Grouping string
-
-// The groupings.
-const (
-	GroupNone     Grouping = ""
-	GroupEndpoint Grouping = "endpoint"
-	GroupType     Grouping = "type"
-	GroupTenant   Grouping = "tenant" // of PipelineStatistics alone
-)
-
 // StatsQuery selects statistics.
 type StatsQuery struct {
 	Endpoint string    // id or uid; empty: all endpoints of the tenant
 	Since    time.Time // rounded down to the hour; zero: 24 hours before Until
 	Until    time.Time // hours that begin at or after Until are left out; zero: now
 	Hourly   bool      // a row for each clock hour with counts
-	Group    Grouping
+	Group    string    // what the rows stand for: endpoint, type or, of PipelineStatistics alone, tenant; empty: all
 }
 
 // Statistics is the answer to a StatsQuery.
@@ -182,17 +171,16 @@ func (g statsGroups) add(q StatsQuery, of hook.CircuitCheck, hours []stats.Hour)
 			group.Hour = h.Start
 		}
 		switch q.Group {
-		case GroupType:
+		case "type":
 			for name, c := range h.Types.All() {
 				group.Type, group.Other = name, name == ""
 				g.put(group, c.Figures())
 			}
 			continue
-		case GroupEndpoint:
+		case "endpoint":
 			group.Endpoint = of.Endpoint
-		case GroupTenant:
+		case "tenant":
 			group.Tenant = of.Tenant
-		case GroupNone:
 		}
 		g.put(group, h.Figures())
 	}

@@ -87,8 +87,8 @@ func TestReader_Statistics(t *testing.T) {
 	const paid = "3 attempts, 1.00 1.00 0.00, 3 delivered at [2 0 1], 0 dead, 3 timed, p99 100ms"
 	const made = "3 attempts, 0.33 0.00 0.50, 1 delivered at [0 1 0], 1 dead, 3 timed, p99 10.1s"
 	wantRows(t, b, status.StatsQuery{}, "total : 6 attempts, 0.67 0.67 0.20, 4 delivered at [2 1 1], 1 dead, 6 timed, p99 10.4s")
-	wantRows(t, b, status.StatsQuery{Group: status.GroupType}, "total order.paid: "+paid, "total user.made: "+made)
-	wantRows(t, b, status.StatsQuery{Group: status.GroupEndpoint},
+	wantRows(t, b, status.StatsQuery{Group: "type"}, "total order.paid: "+paid, "total user.made: "+made)
+	wantRows(t, b, status.StatsQuery{Group: "endpoint"},
 		"total "+string(one.ID)+": 4 attempts, 0.75 0.67 0.00, 3 delivered at [2 1 0], 0 dead, 4 timed, p99 10.4s",
 		"total "+string(two.ID)+": 2 attempts, 0.50 0.00 0.50, 1 delivered at [0 0 1], 1 dead, 2 timed, p99 10.4s")
 	got := wantRows(t, b, status.StatsQuery{Hourly: true, Since: b.now.Add(-7 * 24 * time.Hour)},
@@ -98,10 +98,10 @@ func TestReader_Statistics(t *testing.T) {
 	if got.Endpoints != 2 || !got.Since.Equal(time.Date(2026, 11, 14, 9, 0, 0, 0, time.UTC)) || !got.Until.Equal(b.now) {
 		t.Errorf("Statistics = %d endpoints from %v to %v; want 2 from 14T09 to now", got.Endpoints, got.Since, got.Until)
 	}
-	wantRows(t, b, status.StatsQuery{Endpoint: string(two.ID), Group: status.GroupType, Hourly: true, Until: b.now.Truncate(time.Hour)},
+	wantRows(t, b, status.StatsQuery{Endpoint: string(two.ID), Group: "type", Hourly: true, Until: b.now.Truncate(time.Hour)},
 		"21T08 order.paid: 1 attempts, 1.00 0.00 0.00, 1 delivered at [0 0 1], 0 dead, 1 timed, p99 100ms",
 		"21T08 user.made: 1 attempts, 0.00 0.00 1.00, 0 delivered at [0 0 0], 1 dead, 1 timed, p99 10.1s")
-	wantRows(t, setup(t), status.StatsQuery{Group: status.GroupType})
+	wantRows(t, setup(t), status.StatsQuery{Group: "type"})
 }
 
 // TestReader_Statistics_bounds has more types than an hour counts, and more types than
@@ -119,7 +119,7 @@ func TestReader_Statistics_bounds(t *testing.T) {
 	for i := range 9 {
 		b.count(t, e, b.now.Add(-6*time.Hour), success(fmt.Sprintf("late-%02d", i), 1))
 	}
-	got, err := b.Statistics(t.Context(), tenant, status.StatsQuery{Group: status.GroupType, Hourly: true})
+	got, err := b.Statistics(t.Context(), tenant, status.StatsQuery{Group: "type", Hourly: true})
 	if err != nil {
 		t.Fatalf("Statistics = %v", err)
 	}
@@ -135,7 +135,7 @@ func TestReader_Statistics_bounds(t *testing.T) {
 	if diff := cmp.Diff(map[string]int{"05": 5 + 4 + 3 + 2 + 1, "03": 9}, other); diff != "" || len(groups) != 21 {
 		t.Errorf("attempts of others by hour in %d groups (-want +got):\n%s", len(groups), diff)
 	}
-	total, err := b.Statistics(t.Context(), tenant, status.StatsQuery{Group: status.GroupType})
+	total, err := b.Statistics(t.Context(), tenant, status.StatsQuery{Group: "type"})
 	if err != nil || len(total.Rows) != 25+8+1 {
 		t.Errorf("Statistics in total = %d rows, %v; want every counted type and other", len(total.Rows), err)
 	}
