@@ -38,13 +38,17 @@ type alarm struct {
 
 func newAlarms(p plan) []awscloudwatch.Alarm {
 	var made []awscloudwatch.Alarm
-	for _, a := range slices.Concat(
-		deliveryAlarms(p), pendingAlarms(p), calculatedAlarms(p),
-		functionAlarms(p), tableAlarms(p), scheduleAlarms(p), chainAlarms(p), refusalAlarms(p),
-	) {
-		if !a.absent {
-			made = append(made, newAlarm(p, a))
+	add := func(all ...alarm) {
+		for _, a := range all {
+			if !a.absent {
+				made = append(made, newAlarm(p, a))
+			}
 		}
+	}
+	for _, kind := range []func(plan, func(...alarm)){
+		deliveryAlarms, pendingAlarms, calculatedAlarms, functionAlarms, tableAlarms, scheduleAlarms, chainAlarms, refusalAlarms,
+	} {
+		kind(p, add)
 	}
 	return made
 }
@@ -80,12 +84,12 @@ func newAlarm(p plan, a alarm) awscloudwatch.Alarm {
 	return made
 }
 
-// deliveryAlarms returns the alarms with an effect for customers, and those about senders in other places
+// deliveryAlarms adds the alarms with an effect for customers, and those about senders in other places
 // and the queue of events.
-func deliveryAlarms(p plan) []alarm {
+func deliveryAlarms(p plan, add func(...alarm)) {
 	limits := p.Environment.Thresholds
 	const findSender = " First find the region in the log of deliver, then look at the errors, throttles and concurrency of the function sender in this region."
-	return []alarm{
+	add([]alarm{
 		{
 			id: "DeadLetters", name: "dead-letters", section: "dead-letters-growing",
 			means:  "Too many deliveries died in the last hour. First find the endpoints and the reasons: run the query failures-by-endpoint, or GET /v1/tenants/{tenant}/dead-letters/analysis. A fault at one endpoint is its owner's; faults at many endpoints at once point to our network or code.",
@@ -159,12 +163,12 @@ func deliveryAlarms(p plan) []alarm {
 			// A message is measured only once in 10 minutes.
 			metric: p.own(names.MetricEventWait, "Maximum", maxDelay), limit: float64(eventsWaiting.Milliseconds()),
 		},
-	}
+	}...)
 }
 
-// calculatedAlarms returns the alarms whose metrics are calculated, which no emulator supports.
-func calculatedAlarms(p plan) []alarm {
-	return []alarm{
+// calculatedAlarms adds the alarms whose metrics are calculated, which no emulator supports.
+func calculatedAlarms(p plan, add func(...alarm)) {
+	add([]alarm{
 		{
 			id: "StreamStopped", name: "stream-stopped", section: "stream-late", absent: p.emulated(),
 			means:  "Events were accepted in two hours, and the breaker has read none of them from the table's stream. Deliveries go on, but a queued delivery of this time whose task is lost waits until the breaker learns of it. First check that the stream's event source mapping of the breaker is enabled.",
@@ -175,7 +179,7 @@ func calculatedAlarms(p plan) []alarm {
 			means:  "Too many of the deliveries settled in the last hour died. First find the growing outcomes on the dashboard: timeout, dns and connect at many endpoints at once point to our network, refused and gone to single endpoints.",
 			metric: p.successRate(minSettled), limit: p.Environment.Thresholds.SuccessRate, below: true,
 		},
-	}
+	}...)
 }
 
 // eventsWaiting is how long an event may wait for its tenant's limit before somebody is paged.
@@ -188,27 +192,24 @@ const streamLate = time.Hour
 // maxDelay is the longest delay of an SQS message.
 const maxDelay = 15 * time.Minute
 
-// pendingAlarms returns one alarm per queue with a consumer. The alarm's name contains the queue.
-func pendingAlarms(p plan) []alarm {
-	var all []alarm
+// pendingAlarms adds one alarm per queue with a consumer. The alarm's name contains the queue.
+func pendingAlarms(p plan, add func(...alarm)) {
 	for _, q := range p.work() {
 		// The age counts from sending.
 		limit := p.Environment.Thresholds.OldestPending + q.delay
-		all = append(all, alarm{
+		add(alarm{
 			id: "OldestPending" + q.id, name: "oldest-pending-" + q.queue(), section: "oldest-pending",
 			means:  q.holds + " has waited too long. First check on the dashboard whether the queue's depth grows. If the depth grows, " + q.by + " is too slow, throttled or at its maximum concurrency. If not, " + q.by + " fails with single messages: run the query errors.",
 			metric: q.resource.MetricApproximateAgeOfOldestMessage(options("Maximum", metricPeriod)), limit: limit.Seconds(),
 		})
 	}
-	return all
 }
 
-// functionAlarms returns two alarms per function. The alarm's name contains the
+// functionAlarms adds two alarms per function. The alarm's name contains the
 // function.
-func functionAlarms(p plan) []alarm {
-	var all []alarm
+func functionAlarms(p plan, add func(...alarm)) {
 	for _, f := range p.functions() {
-		all = append(all, alarm{
+		add(alarm{
 			id: "Function" + f.id + "Errors", name: f.name + "-errors", section: "function-errors",
 			means:  "Invocations of the function " + f.name + " fail. SQS redelivers messages and callers get 5xx, so nothing is lost yet. First run the query errors. If the errors began with a deployment, roll back.",
 			metric: f.resource.MetricErrors(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
@@ -218,20 +219,18 @@ func functionAlarms(p plan) []alarm {
 			metric: f.resource.MetricThrottles(options("Sum", metricPeriod)), limit: float64(p.Environment.Thresholds.FunctionErrors), lasting: true,
 		})
 	}
-	return all
 }
 
-// tableAlarms returns two alarms for the table and two for each index. An index
+// tableAlarms adds two alarms for the table and two for each index. An index
 // with throttled writes also throttles the table's writes.
-func tableAlarms(p plan) []alarm {
-	var all []alarm
+func tableAlarms(p plan, add func(...alarm)) {
 	for _, t := range p.tables() {
 		for _, kind := range []string{"Read", "Write"} {
 			target := "the table"
 			if t.id != "Table" {
 				target = "the index " + t.name
 			}
-			all = append(all, alarm{
+			add(alarm{
 				id: t.id + kind + "Throttles", name: t.name + "-" + strings.ToLower(kind) + "-throttles", section: "table-throttles",
 				means:  "DynamoDB throttles " + strings.ToLower(kind) + "s of " + target + ", so deliveries are late. First check whether the consumed capacity jumped. After a jump, on-demand capacity follows within minutes. Without a jump, one key is hot: find the endpoint with the query failures-by-endpoint.",
 				metric: p.throttles(kind, t.resource),
@@ -239,16 +238,15 @@ func tableAlarms(p plan) []alarm {
 			})
 		}
 	}
-	return all
 }
 
-// scheduleAlarms returns the alarms on schedules. The schedules of retries send to the retry
+// scheduleAlarms adds the alarms on schedules. The schedules of retries send to the retry
 // queue. A task that cannot be sent there ends up in the queue of undeliverable retries.
-func scheduleAlarms(p plan) []alarm {
+func scheduleAlarms(p plan, add func(...alarm)) {
 	limit := float64(p.Environment.Thresholds.ScheduleFailures)
 	every := options("Sum", metricPeriod)
 	const first = " First find the schedule: in the group's schedules in the console, or in the messages of undeliverable-retry. Then check that the schedule's role may still call the target."
-	all := []alarm{
+	add([]alarm{
 		{
 			id: "ScheduleErrors", name: "schedule-errors", section: "schedule-failures",
 			means:  "The Scheduler could not call the target of a schedule. The Scheduler retries the schedules of retries, so retries are late; it does not retry ticks." + first,
@@ -264,15 +262,14 @@ func scheduleAlarms(p plan) []alarm {
 			means:  "The Scheduler dropped a schedule's call and could not send the task to undeliverable-retry either. The retry is late: the sweeper replaces the task about 15 minutes after the retry's time." + first,
 			metric: p.Schedules.Group.MetricFailedToBeSentToDLQ(nil, every), limit: limit,
 		},
-	}
+	}...)
 	if p.Archive != nil {
-		all = append(all, alarm{
+		add(alarm{
 			id: "ArchiveFailed", name: "archive-failed", section: "archive-failed",
 			means:  "The export of a day's table changes failed. The backups hold the changes for 35 days, so nothing is lost yet. First read the failed execution of the state machine " + p.Prefix + "-archive, then start a new execution with the same input.",
 			metric: p.Archive.failures(),
 		})
 	}
-	return all
 }
 
 // failingReceives is the most receives of a message put back without an alarm. The
@@ -280,16 +277,16 @@ func scheduleAlarms(p plan) []alarm {
 // deployment page nobody.
 const failingReceives = 9
 
-// chainAlarms returns the alarms on messages that return to a queue: put back after
+// chainAlarms adds the alarms on messages that return to a queue: put back after
 // a failure, stopped by Lambda as a loop, or sent on too often.
-func chainAlarms(p plan) []alarm {
-	all := []alarm{{
+func chainAlarms(p plan, add func(...alarm)) {
+	add(alarm{
 		id: "MessagesCircling", name: "messages-circling", section: "messages-circling",
 		means:  "A task, a circuit check or a message of a replay job was sent on 1,000 times or more without progress. Nothing is lost, but the message waits for a limit or for a circuit for a long time, or goes round because of a fault. First find the endpoint or the job in the log lines task.circling, circuit_check.circling and job_message.circling.",
 		metric: p.own(names.MetricSentOn, "Sum", metricPeriod),
-	}}
+	})
 	for _, q := range p.work() {
-		all = append(all, alarm{
+		add(alarm{
 			id: "PutBack" + q.id, name: "put-back-" + q.queue(), section: "put-back",
 			means:  "A message of the queue " + q.queue() + " fails again and again: ten receives or more, for about 13 minutes. SQS delivers the message again for days, so nothing is lost yet. First run the query errors for the reason.",
 			metric: p.putBack(names.MetricReceives, "Maximum", q), limit: failingReceives,
@@ -297,14 +294,13 @@ func chainAlarms(p plan) []alarm {
 	}
 	for _, f := range p.functions() {
 		if slices.Contains(chained(), f.name) {
-			all = append(all, alarm{
+			add(alarm{
 				id: "Recursion" + f.id, name: f.name + "-recursion", section: "recursion-stopped",
 				means:  "Lambda took messages of the function " + f.name + " for an endless loop and dropped the messages into undeliverable or undeliverable-retry. First check that the function allows recursion, then run make redrive.",
 				metric: f.resource.Metric(jsii.String("RecursiveInvocationsDropped"), options("Sum", metricPeriod)),
 			})
 		}
 	}
-	return all
 }
 
 // queue returns the last part of the queue's name.
@@ -315,18 +311,16 @@ func (p plan) putBack(name, statistic string, q source) awscloudwatch.Metric {
 	return p.own(name, statistic, metricPeriod, names.MetricQueue, *q.resource.QueueName())
 }
 
-// refusalAlarms returns an alarm for each kind of resource that may refuse a request because it is
+// refusalAlarms adds an alarm for each kind of resource that may refuse a request because it is
 // missing, disabled or not permitted.
-func refusalAlarms(p plan) []alarm {
-	var all []alarm
+func refusalAlarms(p plan, add func(...alarm)) {
 	for _, r := range []struct{ id, kind, what string }{
 		{"Queue", names.ResourceQueue, "A queue"}, {"Table", names.ResourceTable, "The table"}, {"Key", names.ResourceKey, "The sealing key"},
 	} {
-		all = append(all, alarm{
+		add(alarm{
 			id: r.id + "Refused", name: r.kind + "-refused", section: "requests-refused",
 			means:  r.what + " is missing, disabled or not permitted. Posts get 503, and messages come again. First find the resource in the lines request.refused: run the query errors. Then restore the resource or the permission.",
 			metric: p.own(names.MetricRefused, "Sum", metricPeriod, names.MetricResource, r.kind), lasting: true,
 		})
 	}
-	return all
 }

@@ -116,11 +116,6 @@ func newLineMetric(p plan, id, name string, condition awslogs.JsonPattern) {
 // namespace is of the metrics from filters.
 func (p plan) namespace() string { return names.MetricNamespace + "/" + p.Prefix }
 
-// accepted returns the sum of accepted events.
-func (p plan) accepted() awscloudwatch.Metric {
-	return metric(p.namespace(), names.MetricAccepted, "Sum", metricPeriod, nil)
-}
-
 // metric returns any metric. The metric has no label: for an alarm on a
 // labelled metric, CDK writes a form without support in any emulator.
 func metric(namespace, name, statistic string, every time.Duration, dimensions map[string]*string) awscloudwatch.Metric {

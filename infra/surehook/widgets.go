@@ -91,7 +91,7 @@ func deliveryRows(p plan) [][]widget {
 		},
 		{
 			{title: "Attempts by outcome", width: 12, unit: "attempts", stacked: true, left: byOutcome},
-			{title: "Throughput", width: 12, unit: "count", left: append(metrics{p.accepted()}, sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
+			{title: "Throughput", width: 12, unit: "count", left: append(metrics{metric(p.namespace(), names.MetricAccepted, "Sum", metricPeriod, nil)}, sums(names.MetricAttempts, names.MetricDelivered, names.MetricDead)...)},
 		},
 		{
 			{
