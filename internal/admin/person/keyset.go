@@ -52,8 +52,8 @@ func NewClient() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("redirects are not followed") }}
 }
 
-// Key returns the keys with the id, as Keys says. CodeUnavailable if the keys of the issuer are not
-// known.
+// Key returns the keys with the id; none if the issuer has no such key. CodeUnavailable if the keys of
+// the issuer are not known.
 func (s *KeySet) Key(ctx context.Context, id string) ([]jose.JSONWebKey, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -44,22 +44,13 @@ func algorithms() []jose.SignatureAlgorithm {
 	return []jose.SignatureAlgorithm{jose.RS256, jose.PS256, jose.ES256, jose.EdDSA}
 }
 
-// Keys finds the public keys of the issuer.
-type Keys interface {
-	// Key returns the keys with the id; none if the issuer has no such key. An error means
-	// that the keys of the issuer are not known.
-	Key(ctx context.Context, id string) ([]jose.JSONWebKey, error)
-}
-
 // Verifier identifies people. All fields are required.
 type Verifier struct {
-	Issuer   string            // the claim iss
+	*KeySet // its issuer is the claim iss
+
 	ClientID string            // in the claim aud
 	Claim    string            // a string or a list of strings: the groups of the person
 	Roles    map[string]string // of each group: a role of package names
-	Keys     Keys
-	Log      *slog.Logger
-	Now      func() time.Time
 }
 
 // Identify returns the person of the token. The principal expires with the token.
@@ -99,7 +90,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (claims, error) {
 	if header.KeyID == "" {
 		return claims{}, refused("it names no key")
 	}
-	keys, err := v.Keys.Key(ctx, header.KeyID)
+	keys, err := v.Key(ctx, header.KeyID)
 	if err != nil {
 		return claims{}, fmt.Errorf("find the key of a token: %w", err)
 	}
@@ -244,7 +235,6 @@ func New(s names.SignIn, log *slog.Logger, now func() time.Time) (apikey.People,
 		return nil, fmt.Errorf("read roles: %w", err)
 	}
 	return &Verifier{
-		Issuer: s.Issuer, ClientID: s.ClientID, Claim: cmp.Or(s.Claim, names.DefaultClaim), Roles: groups,
-		Keys: &KeySet{Issuer: s.Issuer, Client: NewClient(), Log: log, Now: now}, Log: log, Now: now,
+		KeySet: &KeySet{Issuer: s.Issuer, Client: NewClient(), Log: log, Now: now}, ClientID: s.ClientID, Claim: cmp.Or(s.Claim, names.DefaultClaim), Roles: groups,
 	}, nil
 }

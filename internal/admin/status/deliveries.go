@@ -104,7 +104,10 @@ func (r *Reader) Deliveries(ctx context.Context, tenant hook.TenantID, f Deliver
 			})
 		}
 		narrow := f.Type != "" || f.Status != "" || f.Failed || f.Ordered || f.State == hook.StateDelivered
-		m := merged(r.rowsOf(parts), Span{Since: f.Since, Until: f.Until}, after, looksFor(p.Limit, len(parts), narrow))
+		// Twice the part's share of the page and a few rows more, but at most the page, one more row, and the
+		// row at which the page begins.
+		rows := looksFor(min(2*p.Limit/max(len(parts), 1)+4, p.Limit+2), 100, narrow)
+		m := merged(r.rowsOf(parts), Span{Since: f.Since, Until: f.Until}, after, rows)
 		l := deliveryPage{Reader: r, tenant: tenant, filter: f, merge: m}
 		data, next, err := assembled(m, p.Limit, f.position, func(n int) (taken[hook.Delivery], error) { return l.take(ctx, n) })
 		if err != nil {

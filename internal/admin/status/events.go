@@ -76,7 +76,10 @@ func (r *Reader) events(ctx context.Context, tenant hook.TenantID, f EventFilter
 			return r.Store.UntargetedRows(ctx, tenant, shard, span, look)
 		})
 	}
-	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, eventLooks(limit, len(all), f.Type != ""))
+	// An event may have a row in each part, so a part's share of a page is the whole page. With many parts,
+	// each gets less; then pages end early if every event has many deliveries.
+	rows := looksFor(min(limit+2, 5000/len(all)+6), max(limit+2, 100), f.Type != "")
+	m := merged(all, Span{Since: f.Since, Until: f.Until}, after, rows)
 	l := &eventPage{Reader: r, tenant: tenant, filter: f, merge: m, states: newStates(targets)}
 	data, next, err := assembled(m, limit, func(e ListedEvent) Position { return eventPosition(e.Event) }, func(n int) (taken[ListedEvent], error) { return l.take(ctx, n) })
 	if err != nil {
@@ -86,17 +89,6 @@ func (r *Reader) events(ctx context.Context, tenant hook.TenantID, f EventFilter
 		data[i].States = l.states.of(e.Event)
 	}
 	return data, next, nil
-}
-
-// eventLooks returns the numbers of rows to request. An event may have a row in each part, so a
-// part's share of a page is the whole page. With many parts, each gets less; then pages end early
-// if every event has many deliveries.
-func eventLooks(limit, n int, narrow bool) looks {
-	first := min(limit+2, 5000/max(n, 1)+6)
-	if narrow {
-		return looks{first: min(4*first, 500), next: 500}
-	}
-	return looks{first: first, next: max(limit+2, 100)}
 }
 
 // keyedEvent returns the event with the idempotency key.

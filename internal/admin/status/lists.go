@@ -127,16 +127,13 @@ func assembled[T any](list *merge.List[Row], limit int, position func(T) Positio
 	return data[:limit], new(position(data[limit-1])), nil
 }
 
-// looksFor returns the numbers of rows to request for a page of limit rows from n parts. The first
-// request for a part asks for twice the part's share and a few rows more, but at most for the
-// page, one more row, and the row at which the page begins. narrow means that the list drops many
-// rows, so the first request asks for four times as many, up to 500.
-func looksFor(limit, n int, narrow bool) looks {
-	first := min(2*limit/max(n, 1)+4, limit+2)
+// looksFor returns the numbers of rows to request. narrow means that the list drops many rows, so the
+// first request asks for four times as many, up to 500.
+func looksFor(first, next int, narrow bool) looks {
 	if narrow {
 		return looks{first: min(4*first, 500), next: 500}
 	}
-	return looks{first: first, next: 100}
+	return looks{first, next}
 }
 
 // expired reports whether a record that expires at the given time has expired; zero: it never does.

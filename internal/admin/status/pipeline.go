@@ -84,8 +84,6 @@ type Name struct {
 	URL string          `json:"url"`
 }
 
-func nameOf(e hook.Endpoint) Name { return Name{ID: e.ID, UID: e.UID, URL: e.URL} }
-
 // Damage is what a condition does.
 type Damage struct {
 	Dead      int       `json:"dead"`    // deliveries of any age
@@ -328,7 +326,7 @@ func (r *Reader) judge(ctx context.Context, e hook.Endpoint, record admission.Re
 		return part{}, nil, fmt.Errorf("read hours of endpoint %s: %w", e.ID, err)
 	}
 	sum := stats.Sum(hours, time.Time{})
-	harm := EndpointHarm{Name: nameOf(e), Tenant: e.Tenant, Condition: judged(e, record, hours), Damage: Damage{Dead: sum.Dead, Failed: sum.Unsuccessful()}}
+	harm := EndpointHarm{Name: Name{e.ID, e.UID, e.URL}, Tenant: e.Tenant, Condition: judged(e, record, hours), Damage: Damage{Dead: sum.Dead, Failed: sum.Unsuccessful()}}
 	return part{endpoint: e, record: record, counts: review.Recent(hours, now), harm: harm}, hours, nil
 }
 
