@@ -56,7 +56,7 @@ func (c *CountedLists) EventHeads(ctx context.Context, ids []hook.EventID) ([]ho
 }
 
 // DeliveriesByRef counts one request per 100 refs.
-func (c *CountedLists) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
+func (c *CountedLists) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) (map[hook.DeliveryRef]hook.Delivery, error) {
 	c.requests <- (len(refs) + 99) / 100
 	return c.Store.DeliveriesByRef(ctx, refs)
 }

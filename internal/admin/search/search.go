@@ -221,19 +221,16 @@ func (l *lookup) delivery(ctx context.Context, e hook.Event) ([]Found, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read delivery %s: %w", ref, err)
 	}
-	at := func(ref hook.DeliveryRef) int {
-		return slices.IndexFunc(records, func(d hook.Delivery) bool { return d.Ref() == ref })
-	}
 	found := Found{Kind: KindDelivery, ID: ref.String(), Tenant: e.Tenant, Name: e.Type, At: e.AcceptedAt, State: hook.StateQueued.String()}
-	i, old := at(ref), at(before)
-	switch {
-	case i >= 0 && records[i].Unreadable():
+	d, recorded := records[ref]
+	switch by := records[before].Replayed; {
+	case recorded && d.Unreadable():
 		found.State = ""
-	case i >= 0:
-		found.State, found.At = records[i].State.String(), records[i].CreatedAt
+	case recorded:
+		found.State, found.At = d.State.String(), d.CreatedAt
 	case !replayed:
-	case old >= 0 && records[old].Replayed.Generation == ref.Generation:
-		found.At = records[old].Replayed.At
+	case by.Generation == ref.Generation:
+		found.At = by.At
 	default:
 		return nil, nil
 	}

@@ -48,7 +48,7 @@ func (c *counted) EventHeads(ctx context.Context, ids []hook.EventID) ([]hook.Ev
 	return c.Store.EventHeads(ctx, ids)
 }
 
-func (c *counted) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
+func (c *counted) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) (map[hook.DeliveryRef]hook.Delivery, error) {
 	c.note(len(refs))
 	return c.Store.DeliveriesByRef(ctx, refs)
 }

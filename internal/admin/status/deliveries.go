@@ -262,16 +262,10 @@ func (l deliveryPage) records(ctx context.Context, rows []Row) ([]hook.Delivery,
 			refs = append(refs, row.Delivery.Ref())
 		}
 	}
-	found := make(map[hook.DeliveryRef]hook.Delivery, len(refs))
-	if len(refs) > 0 {
-		l.merge.Left -= (len(refs) + 99) / 100
-		read, err := l.Store.DeliveriesByRef(ctx, refs)
-		if err != nil {
-			return nil, fmt.Errorf("read %d deliveries: %w", len(refs), err)
-		}
-		for _, d := range read {
-			found[d.Ref()] = d
-		}
+	l.merge.Left -= (len(refs) + 99) / 100
+	found, err := l.Store.DeliveriesByRef(ctx, refs)
+	if err != nil {
+		return nil, fmt.Errorf("read %d deliveries: %w", len(refs), err)
 	}
 	records := make([]hook.Delivery, len(rows))
 	for i, row := range rows {

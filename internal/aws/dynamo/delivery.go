@@ -85,9 +85,12 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 		if err != nil {
 			return nil, fmt.Errorf("list deliveries of event %s: %w", e.ID, err)
 		}
-		all = append(all, found...)
 		var next []hook.DeliveryRef
-		for _, d := range found {
+		for _, ref := range refs {
+			d, ok := found[ref]
+			if ok {
+				all = append(all, d)
+			}
 			if d.Replayed.Generation != 0 {
 				next = append(next, d.Successor())
 			}
@@ -102,13 +105,13 @@ func (s *Store) Deliveries(ctx context.Context, e hook.Event) ([]hook.Delivery, 
 
 // DeliveriesByRef makes one batch read per 100 distinct refs. For a record that this build cannot
 // read, the state and the version are 0, so that no write replaces it.
-func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error) {
+func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) (map[hook.DeliveryRef]hook.Delivery, error) {
 	op := fmt.Sprintf("read %d deliveries", len(refs))
 	items, err := s.batchGet(ctx, keysFor(refs, deliveryKey))
 	if err != nil {
 		return nil, translate(err, op)
 	}
-	found := make([]hook.Delivery, 0, len(items))
+	found := make(map[hook.DeliveryRef]hook.Delivery, len(items))
 	for _, item := range items {
 		d, err := decode[hook.Delivery](s, item)
 		if err != nil {
@@ -118,7 +121,7 @@ func (s *Store) DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([
 			}
 			d = hook.Delivery{}.At(ref)
 		}
-		found = append(found, d)
+		found[d.Ref()] = d
 	}
 	return found, nil
 }

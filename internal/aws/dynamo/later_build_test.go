@@ -235,8 +235,9 @@ func TestDeliveriesByRef_keepsDeliveriesOfLaterBuilds(t *testing.T) {
 	item := recorded(t, saving(delivery(0)))
 	item["state"] = said("dreaming")
 	_, s := newWire(t, encoded(t, map[string]any{"Responses": map[string]any{"table": []any{item}}}))
-	found, err := s.DeliveriesByRef(t.Context(), []hook.DeliveryRef{delivery(0).Ref()})
-	if err != nil || len(found) != 1 || found[0].Ref() != delivery(0).Ref() || found[0].State != 0 || found[0].Version != 0 {
+	ref := delivery(0).Ref()
+	found, err := s.DeliveriesByRef(t.Context(), []hook.DeliveryRef{ref})
+	if d, ok := found[ref]; err != nil || len(found) != 1 || !ok || d.State != 0 || d.Version != 0 {
 		t.Errorf("DeliveriesByRef() = %+v, %v; want the delivery without a state", found, err)
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/parallel"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -28,6 +31,8 @@ const (
 	// lettersOfNight replaces lettersOfRun in the first hour of a day, UTC. So needless letters
 	// are removed within a day, even if they are few or behind many needed ones.
 	lettersOfNight = 20_000
+	// maxRemoved is the most letters of a call of Remove.
+	maxRemoved = 10
 )
 
 // ReconcileDeadLetters reads dead letters and removes the needless ones. A run reads
@@ -41,16 +46,26 @@ const (
 // next run. The returned error is about whole batches: receive, read, remove. Faults of single
 // letters are logged.
 func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
-	r := letterRun{Breaker: b, most: lettersOfRun, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
+	r := letterRun{Breaker: b, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
+	most := lettersOfRun
 	if b.Now().UTC().Hour() == 0 {
-		r.most = lettersOfNight
+		most = lettersOfNight
 	}
-	err := errors.Join(forEach(maxParallel, func(int) error { return r.receiveLetters(ctx) })...)
+	var faults []error
+	for len(faults) < maxParallel && len(r.seen) < most+lettersPerRemoved*int(r.removed.Load()) && r.hasTime(ctx, receiveReserve) {
+		unseen, errs := r.receive(ctx)
+		faults = append(faults, errs...)
+		if len(unseen) == 0 { // the queue is empty, or only kept letters return
+			break
+		}
+		faults = append(faults, r.reconcile(ctx, unseen)...)
+	}
+	err, removed, failed := errors.Join(faults...), int(r.removed.Load()), int(r.failed.Load())
 	settle.LogRun(ctx, r.Log, "dead_letters.reconciled", err,
 		slog.Int(names.LogSeen, len(r.seen)),
-		slog.Int(names.LogRemoved, r.removed),
-		slog.Int(names.LogKept, len(r.seen)-r.removed-r.failed),
-		slog.Int(names.LogFailed, r.failed))
+		slog.Int(names.LogRemoved, removed),
+		slog.Int(names.LogKept, len(r.seen)-removed-failed),
+		slog.Int(names.LogFailed, failed))
 	return err
 }
 
@@ -58,106 +73,76 @@ func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
 type letterRun struct {
 	*Breaker
 
-	most int // letters to read, before lettersPerRemoved
+	seen            map[string]bool // letter ids
+	removed, failed atomic.Int64
 
-	mu              sync.Mutex
-	seen            map[string]bool             // letter ids
-	kept            map[hook.DeliveryRef]Letter // the letter with the lowest id of each dead delivery
-	removed, failed int
+	mu   sync.Mutex
+	kept map[hook.DeliveryRef]Letter // the letter with the lowest id of each dead delivery
 }
 
-// receiveLetters reconciles letters until the queue returns no unseen letter, the run has read
-// enough, or less than receiveReserve is left.
-func (r *letterRun) receiveLetters(ctx context.Context) error {
-	for r.readsOn() && r.hasTime(ctx, receiveReserve) {
-		letters, err := r.DeadLetters.Receive(ctx)
-		if err != nil {
-			return err
-		}
-		unseen := r.unseenLetters(letters)
-		if len(unseen) == 0 { // the queue is empty, or only kept letters return
-			return nil
-		}
-		if err := r.reconcileLetters(ctx, unseen); err != nil {
-			return err
-		}
-	}
-	return nil
+// openedLetter is a letter with what it says.
+type openedLetter struct {
+	Letter
+
+	body hook.DeadLetter
 }
 
-// readsOn reports whether the run reads more letters.
-func (r *letterRun) readsOn() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	return len(r.seen) < r.most+lettersPerRemoved*r.removed
-}
-
-// unseenLetters returns the letters that this run has not seen, and marks them as seen.
-func (r *letterRun) unseenLetters(letters []Letter) []Letter {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	var unseen []Letter
-	for _, letter := range letters {
+// receive makes maxParallel requests. It returns the letters that this run has not seen, and marks them
+// as seen.
+func (r *letterRun) receive(ctx context.Context) (unseen []Letter, faults []error) {
+	received := make([][]Letter, maxParallel)
+	faults = forEach(maxParallel, func(i int) (err error) {
+		received[i], err = r.DeadLetters.Receive(ctx)
+		return err
+	})
+	for _, letter := range slices.Concat(received...) {
 		if !r.seen[letter.ID] {
 			r.seen[letter.ID] = true
 			unseen = append(unseen, letter)
 		}
 	}
-	return unseen
+	return unseen, faults
 }
 
-// count adds to the counts of removed and failed letters.
-func (r *letterRun) count(removed, failed int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-
-	r.removed, r.failed = r.removed+removed, r.failed+failed
-}
-
-// reconcileLetters removes the needless ones of the letters. It decides in their order, so that a
-// simulation is deterministic.
-func (r *letterRun) reconcileLetters(ctx context.Context, letters []Letter) error {
-	bodies := make(map[Letter]hook.DeadLetter, len(letters))
+// reconcile removes the needless ones of the letters.
+func (r *letterRun) reconcile(ctx context.Context, letters []Letter) (faults []error) {
+	var opened []openedLetter
 	var refs []hook.DeliveryRef
 	for _, letter := range letters {
 		body, err := hook.DecodeDeadLetter(letter.Body)
 		if err != nil {
 			r.Log.ErrorContext(ctx, "dead_letter.decode_failed", slog.String(names.LogMessage, letter.ID), slog.Any(names.LogError, err))
-			r.count(0, 1)
+			r.failed.Add(1)
 			continue
 		}
-		bodies[letter], refs = body, append(refs, body.Delivery)
+		opened, refs = append(opened, openedLetter{letter, body}), append(refs, body.Delivery)
 	}
-	if len(refs) == 0 {
-		return nil
-	}
-	deliveries, err := r.Store.DeliveriesByRef(ctx, refs)
+	records, err := r.Store.DeliveriesByRef(ctx, refs)
 	if err != nil {
-		r.count(0, len(bodies))
-		return err
+		r.failed.Add(int64(len(opened)))
+		return []error{err}
 	}
-	records := make(map[hook.DeliveryRef]hook.Delivery, len(deliveries))
-	for _, d := range deliveries {
-		records[d.Ref()] = d
-	}
-	var needless []Letter
-	for _, letter := range letters {
-		if body, ok := bodies[letter]; ok {
-			record, recorded := records[body.Delivery]
-			needless = append(needless, r.needless(ctx, letter, body, record, recorded)...)
+	deliveries := parallel.Groups(opened, func(l openedLetter) hook.DeliveryID { // of all generations, whose settlements are one
+		return hook.DeliveryID{Event: l.body.Delivery.Event, Endpoint: l.body.Delivery.Endpoint}
+	})
+	found := make([][]Letter, len(deliveries))
+	forEach(len(deliveries), func(i int) error {
+		for _, l := range deliveries[i] {
+			record, recorded := records[l.body.Delivery]
+			found[i] = append(found[i], r.needless(ctx, l.Letter, l.body, record, recorded)...)
 		}
-	}
-	if len(needless) == 0 {
-		return nil
-	}
-	if err := r.DeadLetters.Remove(ctx, needless); err != nil {
-		r.count(0, len(needless))
+		return nil // logged
+	})
+	requests := slices.Collect(slices.Chunk(slices.Concat(found...), maxRemoved))
+	return forEach(len(requests), func(i int) error {
+		err := r.DeadLetters.Remove(ctx, requests[i])
+		if n := int64(len(requests[i])); err != nil {
+			r.failed.Add(n)
+		} else {
+			r.removed.Add(n)
+		}
 		return err
-	}
-	r.count(len(needless), 0)
-	return nil
+	})
 }
 
 // needless returns the letter that nobody needs, if any: this one, or another one of the delivery.
@@ -170,7 +155,7 @@ func (r *letterRun) needless(ctx context.Context, letter Letter, body hook.DeadL
 	case err != nil:
 		r.Log.ErrorContext(ctx, "dead_letter.reconcile_failed",
 			slog.String(names.LogDelivery, body.Delivery.String()), slog.Any(names.LogError, err))
-		r.count(0, 1)
+		r.failed.Add(1)
 	case over:
 		return []Letter{letter}
 	case record.State == hook.StateDead:

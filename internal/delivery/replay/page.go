@@ -41,8 +41,9 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	}
 	j.Selected += len(page)
 	j.Pending = make([]hook.DeliveryRef, len(page))
+	records := make(map[hook.DeliveryRef]hook.Delivery, len(page))
 	for i, d := range page {
-		j.Pending[i] = d.Ref()
+		j.Pending[i], records[d.Ref()] = d.Ref(), d
 	}
 	if len(page) == 0 && !j.Selects {
 		j.end(JobFinished, now)
@@ -50,7 +51,7 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if err := w.takeJob(ctx, j); err != nil {
 		return err
 	}
-	w.records, w.from = page, from
+	w.records, w.from = records, from
 	w.pages++
 	return nil
 }
@@ -114,13 +115,9 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 		}
 		w.from = now
 	}
-	byRef := make(map[hook.DeliveryRef]hook.Delivery, len(records))
-	for _, d := range records {
-		byRef[d.Ref()] = d
-	}
 	page := make([]*candidate, len(j.Pending))
 	for i, ref := range j.Pending {
-		d, ok := byRef[ref]
+		d, ok := records[ref]
 		c := w.candidateAt(i, now)
 		c.delivery, c.request.Force = d, j.Filter.State == hook.StateParked // parked deliveries are not settled
 		switch {

@@ -43,12 +43,12 @@ type jobRun struct {
 
 	message   Message
 	job       Job
-	read      Job                // the job as read
-	records   []hook.Delivery    // records of the pending page; nil if another process selected it
-	from      time.Time          // when the pending page starts at the job's rate
-	next      *Message           // the message to which the job was passed on; nil: this worker continues
-	endpoints []hook.Target      // endpoints of the filter; nil: not read yet
-	most      *hook.TenantLimits // nil: not read yet
+	read      Job                                // the job as read
+	records   map[hook.DeliveryRef]hook.Delivery // records of the pending page; nil if another process selected it
+	from      time.Time                          // when the pending page starts at the job's rate
+	next      *Message                           // the message to which the job was passed on; nil: this worker continues
+	endpoints []hook.Target                      // endpoints of the filter; nil: not read yet
+	most      *hook.TenantLimits                 // nil: not read yet
 
 	decision string
 	pages    int

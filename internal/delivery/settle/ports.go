@@ -47,9 +47,9 @@ type SequenceStore interface {
 // DeliveriesReader reads the records of several deliveries. Every read sees every
 // write acknowledged before the read began.
 type DeliveriesReader interface {
-	// DeliveriesByRef returns the existing records, in no particular order. For a record that
-	// this build cannot read, the delivery has only its key; see hook.Delivery.Unreadable.
-	DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) ([]hook.Delivery, error)
+	// DeliveriesByRef returns the existing records. For a record that this build cannot read, the
+	// delivery has only its key; see hook.Delivery.Unreadable.
+	DeliveriesByRef(ctx context.Context, refs []hook.DeliveryRef) (map[hook.DeliveryRef]hook.Delivery, error)
 }
 
 // EventReader reads events with their deliveries. Every read sees every write that was
