@@ -12,7 +12,6 @@ import (
 	"surehook.example/surehook/functions/internal/lambdafn"
 	"surehook.example/surehook/functions/internal/wire"
 	"surehook.example/surehook/internal/aws/sqs"
-	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
 )
@@ -34,7 +33,6 @@ func newHandler(f lambdafn.Function) (any, error) {
 			Queue:        queue,
 			DeadLetters:  sqs.NewDeadLetters(f.SDK, q.DeadLetters),
 			CircuitQueue: circuits,
-			Releaser:     &admit.Releaser{Store: store, Queue: queue, CircuitQueue: circuits, Now: f.Now},
 			Notifier:     notifier,
 			Metrics:      f.Metrics,
 			Log:          f.Log,

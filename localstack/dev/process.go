@@ -137,7 +137,6 @@ func newProcess(o Options, address string) (*process, error) {
 
 func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 	notifier := notify.Notifier{History: p.store, Poster: p.acceptor, Topic: topic{p.log}, Log: p.log}
-	slots := admit.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}
 	sender := send.New(p.newClient(policy), policy, names.UserAgent(), p.clock.Now)
 	sender.OneOrigin = oneOrigin
 	p.deliverer = &deliver.Deliverer{
@@ -147,7 +146,7 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 			Store:  p.store, Vault: memory.Vault{}, Sender: sender, Remote: &remote.Sender{Signer: sender, Invoker: senders(sender), Now: p.clock.Now},
 			Log: p.log, Now: p.clock.Now,
 		},
-		Gate: &admit.Gate{Releaser: slots, Shares: tenantShares},
+		Gate: &admit.Gate{Releaser: admit.Releaser{Store: p.store, Queue: p.queue, CircuitQueue: p.circuits, Now: p.clock.Now}, Shares: tenantShares},
 		Settler: &settle.Settler{
 			Completion: settle.Completion{
 				Store: p.store, Queue: p.queue, DeadLetters: p.deadLetters, Notifier: notifier, Log: p.log, Now: p.clock.Now,
@@ -162,7 +161,6 @@ func (p *process) wireDelivery(policy egress.Policy, oneOrigin bool) {
 		Queue:        p.queue,
 		DeadLetters:  p.deadLetters,
 		CircuitQueue: p.circuits,
-		Releaser:     &slots,
 		Notifier:     notifier,
 		Log:          p.log,
 		Now:          p.clock.Now,

@@ -89,7 +89,8 @@ func (w Wiring) AcceptorOf(directory *ingest.Directory) *ingest.Acceptor {
 
 // NewGate returns a new gate.
 func (w Wiring) NewGate() *admit.Gate {
-	g := &admit.Gate{Releaser: w.slots(), Shares: Shares}
+	slots := admit.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
+	g := &admit.Gate{Releaser: slots, Shares: Shares}
 	if !w.RealTime {
 		g.AfterFunc = NoTimer
 	}
@@ -98,11 +99,6 @@ func (w Wiring) NewGate() *admit.Gate {
 
 // Shares is the number of shares of a tenant in the queue slot.
 const Shares = 5
-
-// slots returns the slots of functions deliver and breaker.
-func (w Wiring) slots() admit.Releaser {
-	return admit.Releaser{Store: w.Store, Queue: w.Queue, CircuitQueue: w.CircuitQueue, Now: w.Now, Wait: w.wait()}
-}
 
 // NewSettler returns a new settler of function deliver.
 func (w Wiring) NewSettler() *settle.Settler {
@@ -128,7 +124,7 @@ func (w Wiring) Deliverer() *deliver.Deliverer {
 // Breaker returns a new function breaker.
 func (w Wiring) Breaker() *breaker.Breaker {
 	return &breaker.Breaker{
-		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue, Releaser: new(w.slots()),
+		Store: w.Store, Queue: w.Queue, DeadLetters: w.DeadLetters, CircuitQueue: w.CircuitQueue,
 		Notifier: w.Notifier, Metrics: w.Metrics, Log: w.Log, Now: w.Now, Wait: w.wait(),
 	}
 }

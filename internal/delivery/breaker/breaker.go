@@ -32,7 +32,6 @@ type Breaker struct {
 	Queue        Queue
 	DeadLetters  DeadLetters
 	CircuitQueue CircuitQueue
-	Releaser     Releaser
 	Notifier     settle.Notifier
 	Metrics      emf.Set
 	Log          *slog.Logger

@@ -21,7 +21,7 @@ type Store interface {
 	settle.OutcomeRecorder
 	admit.Counter
 	Reviewer
-	admit.LimitReader
+	admit.LimitStore
 }
 
 // Reviewer keeps what the review judges by, and what it does.
@@ -113,11 +113,4 @@ type Letter struct {
 	ID      string // unique, and the same for every receipt of the letter
 	Receipt string // handle for Remove, valid while the letter is hidden
 	Body    string // encoded hook.DeadLetter
-}
-
-// Releaser sends the parked deliveries of endpoints that are released in slots.
-type Releaser interface {
-	// Fill claims the free slots of the endpoint for parked deliveries, and sends their
-	// tasks. parked are deliveries that the index may not list yet.
-	Fill(ctx context.Context, e hook.Endpoint, record admission.Record, parked ...hook.Delivery) (released int, err error)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 )
@@ -88,7 +89,8 @@ func (r *reconciliation) fillSlots(next admission.Record) step {
 	}
 	next.Wave, next.AttendAt = 0, r.now.Add(admission.AttendAfter)
 	return step{decision: decideFill, next: next, act: func(ctx context.Context) (err error) {
-		r.released, err = r.Releaser.Fill(ctx, *r.endpoint, next)
+		slots := admit.Releaser{Store: r.Store, Queue: r.Queue, CircuitQueue: r.CircuitQueue, Now: r.Now, Wait: r.Wait}
+		r.released, err = slots.Fill(ctx, *r.endpoint, next)
 		return err
 	}}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -124,80 +123,49 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 	return err
 }
 
-// sweepState sweeps the overdue deliveries in the state: a few of each tenant while the queues are
-// late, else page after page. A page with a fault is the last one: a queue that refuses tasks
-// would refuse those of the next page, too.
+// sweepState sweeps the overdue deliveries in the state, page after page. A page with a fault is the last
+// one: a queue that refuses tasks would refuse those of the next page, too. A page begins with the last
+// delivery of the page before, whose millisecond may have more. A whole page of one millisecond is listed
+// again if deliveries left it.
+//
+// While the queues are late, it sweeps a few of each tenant, whatever the faults. Nobody can see whose tasks the queues hold:
+// those of a tenant with many overdue deliveries are probably there, and the tasks of the others may be
+// lost.
 func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
-	if r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst {
-		few, err := r.listInTurns(ctx, state)
+	late := r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst
+	few := make(map[hook.TenantID]int)
+	var from time.Time
+	var faults []error
+	for pages, swept := 1, 0; ; pages++ {
+		saved := r.saved.Load()
+		page, err := r.Store.Overdue(ctx, state, from, r.now.Add(-sweepAfter), sweepPage)
 		if err != nil {
-			return err
+			return errors.Join(append(faults, err)...)
 		}
-		return r.sweepPage(ctx, few)
-	}
-	for page, err := range r.pages(ctx, state) {
-		if err == nil {
-			err = r.sweepPage(ctx, page)
-		}
-		if err != nil || !r.hasTime(ctx, sweepReserve) {
-			return err
-		}
-	}
-	return nil
-}
-
-// pages yields the overdue deliveries in the state. A page begins with the last delivery of the page
-// before, whose millisecond may have more. A whole page of one millisecond is listed again if
-// deliveries left it.
-func (r *sweepRun) pages(ctx context.Context, state hook.State) iter.Seq2[[]hook.Delivery, error] {
-	return func(yield func([]hook.Delivery, error) bool) {
-		var from time.Time
-		for {
-			before := r.saved.Load()
-			page, err := r.Store.Overdue(ctx, state, from, r.now.Add(-sweepAfter), sweepPage)
-			if !yield(page, err) || err != nil || len(page) < sweepPage {
-				return
-			}
-			last := page[len(page)-1].ListedAt()
-			if !last.After(from) && r.saved.Load() == before {
-				last = from.Add(time.Millisecond)
-			}
-			from = last
-		}
-	}
-}
-
-// listInTurns returns a few overdue deliveries of each tenant. The queues are late, and nobody can
-// see whose tasks they hold: those of a tenant with many overdue deliveries are probably there,
-// and the tasks of the others may be lost.
-func (r *sweepRun) listInTurns(ctx context.Context, state hook.State) (few []hook.Delivery, err error) {
-	of := make(map[hook.TenantID]int)
-	pages := 0
-	for page, err := range r.pages(ctx, state) {
-		if err != nil {
-			return nil, err
-		}
+		var taken []hook.Delivery
 		for _, d := range page {
-			again := slices.ContainsFunc(few, func(other hook.Delivery) bool { return other.Ref() == d.Ref() })
-			if again || of[d.Tenant] == maxLateOfTenant {
-				continue
-			}
-			of[d.Tenant]++
-			if few = append(few, d); len(few) == maxLate {
-				return few, nil
+			if !late || swept+len(taken) < maxLate && few[d.Tenant] < maxLateOfTenant {
+				few[d.Tenant]++
+				taken = append(taken, d)
 			}
 		}
-		if pages++; pages == maxLatePages {
-			break
+		swept += len(taken)
+		r.overdue += len(taken)
+		chunks := slices.Collect(slices.Chunk(taken, sweepChunk))
+		faults = append(faults, forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })...)
+		enough := len(faults) > 0
+		if late {
+			enough = swept == maxLate || pages == maxLatePages
 		}
+		if enough || len(page) < sweepPage || !r.hasTime(ctx, sweepReserve) {
+			return errors.Join(faults...)
+		}
+		last := page[len(page)-1].ListedAt()
+		if !last.After(from) && r.saved.Load() == saved {
+			last = from.Add(time.Millisecond)
+		}
+		from = last
 	}
-	return few, nil
-}
-
-func (r *sweepRun) sweepPage(ctx context.Context, page []hook.Delivery) error {
-	r.overdue += len(page)
-	chunks := slices.Collect(slices.Chunk(page, sweepChunk))
-	return errors.Join(forEach(len(chunks), func(i int) error { return r.sweepChunk(ctx, chunks[i]) })...)
 }
 
 // measure returns the number of visible tasks on the queues.
