@@ -14,6 +14,7 @@ import (
 	"surehook.example/surehook/internal/names"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
+	"surehook.example/surehook/internal/rule/retry"
 	"surehook.example/surehook/internal/rule/review"
 )
 
@@ -148,7 +149,7 @@ func (r *reconciliation) plan(ctx context.Context, oldest *hook.Delivery, more b
 		return r.forget(next), nil
 	case !active:
 		next.Wave, next.AttendAt = 0, r.now.Add(maxRest)
-		loss := r.expiresAt(*oldest)
+		loss := retry.Deadline(*oldest, r.endpoint.MaxAge).Add(time.Millisecond) // when it is expired
 		if warning := loss.Add(-review.Lead(r.endpoint.MaxAge)); warning.After(r.now) {
 			next = next.AttendBy(warning)
 		}

@@ -84,12 +84,6 @@ func (r *reconciliation) listParked(ctx context.Context, since time.Time, limit 
 	return parked[:min(limit, len(parked))], err
 }
 
-// expiresAt returns the first time, in the stored milliseconds, at which the delivery is
-// expired.
-func (r *reconciliation) expiresAt(d hook.Delivery) time.Time {
-	return retry.Deadline(d, r.endpoint.MaxAge).Add(time.Millisecond)
-}
-
 // endDeliveries ends the deliveries, and adds the errors to faults. An error of one delivery
 // does not stop the others.
 func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.Delivery) {
@@ -183,10 +177,8 @@ func (r *reconciliation) planLook(next admission.Record) admission.Record {
 	case next.LookAt.IsZero() || r.now.Before(next.LookAt): // no look
 	case age >= oldest:
 		next.LookFrom, next.LookAt = time.Time{}, time.Time{}
-	case age >= oldest/2:
-		next.LookAt = next.LookFrom.Add(oldest)
 	default:
-		next.LookAt = r.now.Add(age)
+		next.LookAt = next.LookFrom.Add(min(2*age, oldest))
 	}
 	return next
 }

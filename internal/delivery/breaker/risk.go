@@ -2,7 +2,6 @@ package breaker
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/backlog"
@@ -19,8 +18,6 @@ const (
 	// countMany is how many of them are counted only once an hour.
 	countMany = 100_000
 )
-
-var errCountTimeout = errors.New("counting deliveries took too long")
 
 // survey is what a review sees of the deliveries of an endpoint.
 type survey struct {
@@ -45,10 +42,10 @@ func (r *reviewRun) survey(ctx context.Context, s *survey, e hook.Endpoint, reco
 	if s.tally = record.Tally; r.now.Sub(s.tally.At) < countEvery(s.tally) {
 		return nil
 	}
-	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
+	bounded, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	s.tally, err = s.look.Count(bounded, r.Store, e.Widest(), r.now)
-	if err != nil && context.Cause(bounded) == errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		s.tally.Partial, err = true, nil
 	}
 	return err
