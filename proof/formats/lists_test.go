@@ -106,7 +106,7 @@ func cursors(t *testing.T, s *memory.Store) map[string]string {
 	if all["replay of dead deliveries"] = next; err != nil || next == "" {
 		t.Fatalf("Select() = %q, %v; want a cursor", next, err)
 	}
-	_, next, err = s.SelectEvents(t.Context(), replay.EventSelection{Tenant: tenant, Source: widest, Limit: 1})
+	_, next, err = s.SelectEvents(t.Context(), tenant, replay.Selection{Target: widest, Limit: 1})
 	if all["replay of events"] = next; err != nil || next == "" {
 		t.Fatalf("SelectEvents() = %q, %v; want a cursor", next, err)
 	}
@@ -124,8 +124,12 @@ func (r *reader) lists(cursors map[string]string) map[string]any {
 			selected, _, err := r.Select(r.ctx, replay.Selection{Target: widest, State: hook.StateDead, After: cursor, Limit: 100})
 			shown[name] = r.show(ids(selected, refOf), err)
 		case name == "replay of events":
-			shares, _, err := r.SelectEvents(r.ctx, replay.EventSelection{Tenant: tenant, Source: widest, After: cursor, Limit: 100})
-			shown[name] = r.show(shares, err)
+			events, _, err := r.SelectEvents(r.ctx, tenant, replay.Selection{Target: widest, After: cursor, Limit: 100})
+			places := make([]any, len(events))
+			for i, e := range events {
+				places[i] = map[string]any{"ID": e.ID, "AcceptedAt": e.AcceptedAt.UnixMilli()}
+			}
+			shown[name] = r.show(places, err)
 		case paths[name] == "":
 			shown[name] = "no list has this name now"
 		default:

@@ -100,7 +100,7 @@ func writeEvents(t *testing.T, s *memory.Store, ok func(error)) {
 	ok(s.EraseEvent(ctx, erased))
 	d.Version++
 	ok(s.SaveDelivery(ctx, d.Erase(at(8)), nil))
-	ok(s.EraseAttempts(ctx, []hook.Delivery{d}))
+	ok(s.EraseAttempts(ctx, d))
 	ordered := put(inOrder(event(n+5, target())))
 	placed := hook.QueuedDelivery(ordered, target())
 	placed.Place = 7

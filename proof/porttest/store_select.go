@@ -240,7 +240,7 @@ func selectMany(t *testing.T, s StoreUnderTest) {
 
 func selectEvents(t *testing.T, s StoreUnderTest) {
 	endpoint := hook.NewEndpointID()
-	want := make(map[hook.EndpointID][]replay.EventPlace) // without an endpoint: of the events without a target
+	want := make(map[hook.EndpointID][]hook.Event) // without an endpoint: of the events without a target
 	for i := range 9 {
 		e := sampleEvent(t)
 		e.AcceptedAt, e.Targets = storeEpoch().Add(time.Duration(i)*time.Second), nil
@@ -257,26 +257,26 @@ func selectEvents(t *testing.T, s StoreUnderTest) {
 			d.ID.Generation = 2
 			check(t, s.SaveDelivery(t.Context(), d, nil))
 		}
-		want[source] = append(want[source], replay.EventPlace{ID: e.ID, AcceptedAt: e.AcceptedAt.UnixMilli()})
+		want[source] = append(want[source], hook.Event{ID: e.ID, Tenant: e.Tenant, AcceptedAt: e.AcceptedAt})
 	}
 	saveDead(t, s, hook.NewEndpointID(), storeEpoch(), 1)
 	for _, source := range []hook.Target{{}, wide(endpoint)} {
 		all := want[source.Endpoint]
 		for _, tt := range []struct {
 			from, to time.Time
-			want     []replay.EventPlace
+			want     []hook.Event
 		}{
 			{want: all},
-			{from: time.UnixMilli(all[1].AcceptedAt), want: all[1:]},
-			{to: time.UnixMilli(all[2].AcceptedAt), want: all[:2]},
-			{from: time.UnixMilli(all[1].AcceptedAt), to: time.UnixMilli(all[2].AcceptedAt), want: all[1:2]},
-			{from: time.UnixMilli(all[1].AcceptedAt), to: time.UnixMilli(all[1].AcceptedAt)},
+			{from: all[1].AcceptedAt, want: all[1:]},
+			{to: all[2].AcceptedAt, want: all[:2]},
+			{from: all[1].AcceptedAt, to: all[2].AcceptedAt, want: all[1:2]},
+			{from: all[1].AcceptedAt, to: all[1].AcceptedAt},
 		} {
 			for _, limit := range []int{1, 2, 100} {
-				selection := replay.EventSelection{Tenant: "acme", Source: source, From: tt.from, To: tt.to, Limit: limit}
-				var got []replay.EventPlace
+				selection := replay.Selection{Target: source, From: tt.from, To: tt.to, Limit: limit}
+				var got []hook.Event
 				for range 100 {
-					page, next, err := s.SelectEvents(t.Context(), selection)
+					page, next, err := s.SelectEvents(t.Context(), "acme", selection)
 					check(t, err)
 					got = append(got, page...)
 					if selection.After = next; next == "" {
@@ -287,6 +287,6 @@ func selectEvents(t *testing.T, s StoreUnderTest) {
 			}
 		}
 	}
-	_, _, err := s.SelectEvents(t.Context(), replay.EventSelection{Tenant: "acme", After: "x", Limit: 1})
+	_, _, err := s.SelectEvents(t.Context(), "acme", replay.Selection{After: "x", Limit: 1})
 	wantCode(t, "SelectEvents(after x)", err, hook.CodeInvalid)
 }

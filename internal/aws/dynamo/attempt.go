@@ -90,20 +90,16 @@ func attemptKeys(deliveries []hook.Delivery) (keys []key) {
 // EraseAttempts reads the attempts and makes one update for each attempt with a body or headers, or
 // with an outcome that this build cannot read. First, the erased attempts within a delivery's
 // record move to records of their own, so that no process can move them as they were before.
-func (s *Store) EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error {
-	var keys []key
-	for _, d := range deliveries {
-		for _, a := range d.Recent {
-			if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {
-				return err
-			}
+func (s *Store) EraseAttempts(ctx context.Context, d hook.Delivery) error {
+	for _, a := range d.Recent {
+		if err := s.moveAttempt(ctx, a, d.Tenant); err != nil {
+			return err
 		}
-		d.Recent = nil
-		keys = append(keys, attemptKeys([]hook.Delivery{d})...)
 	}
-	items, err := s.batchGet(ctx, keys)
+	d.Recent = nil
+	items, err := s.batchGet(ctx, attemptKeys([]hook.Delivery{d}))
 	if err != nil {
-		return translate(err, fmt.Sprintf("read attempts of %d deliveries", len(deliveries)))
+		return translate(err, "read attempts of "+d.ID.String())
 	}
 	for _, item := range items {
 		a, err := decode[hook.Attempt](s, item)

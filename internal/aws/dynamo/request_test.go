@@ -101,7 +101,7 @@ func TestStore_WritesAreConditional(t *testing.T) {
 			call: func(ctx context.Context, s *dynamo.Store) error {
 				d := delivery(4)
 				d.Recent = []hook.Attempt{*attempt()}
-				return s.EraseAttempts(ctx, []hook.Delivery{d})
+				return s.EraseAttempts(ctx, d)
 			},
 			want: []guard{{Write: "PutItem", PK: ep + "#00", SK: "attempt" + placed + "#001", Condition: absent, Values: nil}},
 		},

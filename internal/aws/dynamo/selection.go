@@ -123,10 +123,10 @@ func (s *Store) Newest(ctx context.Context, selection replay.Selection) (time.Ti
 	return at, translate(err, op)
 }
 
-// SelectEvents makes one query per shard of the source. It needs no records, because the position
+// SelectEvents makes one query per shard of the target. It needs no records, because the position
 // of a delivery names its event. An After that is not a position is CodeInvalid.
-func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (page []replay.EventPlace, next string, err error) {
-	op := "select events of tenant " + string(sel.Tenant)
+func (s *Store) SelectEvents(ctx context.Context, tenant hook.TenantID, sel replay.Selection) (page []hook.Event, next string, err error) {
+	op := "select events of tenant " + string(tenant)
 	from, to := spanBounds(status.Span{Since: sel.From, Until: sel.To})
 	if sel.After != "" {
 		if _, _, _, err := parsePosition(sel.After); err != nil || sel.After < from || sel.After > to {
@@ -138,42 +138,36 @@ func (s *Store) SelectEvents(ctx context.Context, sel replay.EventSelection) (pa
 		return nil, "", nil
 	}
 	limit := min(max(sel.Limit, 1), maxPage)
-	m := s.merged(s.eventSources(sel, from, to), sel.After, limit+1, maxRows)
-	for len(page) < limit {
-		want := limit - len(page)
-		rows, err := m.Take(ctx, want)
+	m := s.merged(s.eventSources(tenant, sel.Target, from, to), sel.After, limit+1, maxRows)
+	rows, err := m.Take(ctx, limit)
+	if err != nil {
+		return nil, "", translate(err, op)
+	}
+	for _, row := range rows {
+		at, event, generation, err := parsePosition(row.at)
 		if err != nil {
 			return nil, "", translate(err, op)
 		}
-		for _, row := range rows {
-			at, event, generation, err := parsePosition(row.at)
-			if err != nil {
-				return nil, "", translate(err, op)
-			}
-			if next = row.at; generation <= 1 { // one row of each event
-				page = append(page, replay.EventPlace{ID: event, AcceptedAt: millis(at)})
-			}
-		}
-		if at := m.Rest(); len(rows) < want && at != nil {
-			return page, at.at, nil
-		} else if len(rows) < want {
-			break
+		if next = row.at; generation <= 1 { // one row of each event
+			page = append(page, hook.Event{ID: event, Tenant: tenant, AcceptedAt: at})
 		}
 	}
-	if !m.More() {
+	if at := m.Rest(); len(rows) < limit && at != nil {
+		next = at.at
+	} else if !m.More() {
 		next = ""
 	}
 	return page, next, nil
 }
 
-// eventSources returns the queries of the source, in the order of positions.
-func (s *Store) eventSources(sel replay.EventSelection, from, to string) []source {
-	if sel.Source.Endpoint == "" {
-		return s.shardQueries(untargetedList(sel.Tenant), hook.UntargetedShards, between, from, to)
+// eventSources returns the queries of the target, in the order of positions.
+func (s *Store) eventSources(tenant hook.TenantID, target hook.Target, from, to string) []source {
+	if target.Endpoint == "" {
+		return s.shardQueries(untargetedList(tenant), hook.UntargetedShards, between, from, to)
 	}
 	var all []source
-	for n := range sel.Source.Shards {
-		rows := s.span("", deliveryPartition(sel.Source.Endpoint, n), deliveryPrefix, from, to)
+	for n := range target.Shards {
+		rows := s.span("", deliveryPartition(target.Endpoint, n), deliveryPrefix, from, to)
 		rows.query.ProjectionExpression = aws.String(names.PartitionKey + ", " + names.SortKey)
 		all = append(all, rows)
 	}

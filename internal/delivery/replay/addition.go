@@ -2,7 +2,6 @@ package replay
 
 import (
 	"context"
-	"time"
 
 	"surehook.example/surehook/internal/hook"
 )
@@ -32,35 +31,18 @@ func (w *jobRun) endpointsOf(ctx context.Context, j *Job) ([]hook.Target, error)
 // one). An event with several deliveries is selected several times, and left
 // out of this page, or later skipped, after the first.
 func (w *jobRun) eventsOf(ctx context.Context, j *Job, source hook.Target, limit int) (selected []hook.Delivery, next string, err error) {
-	s := EventSelection{Tenant: j.Tenant, Source: source, From: j.Filter.From, To: j.Filter.To, After: j.Cursor, Limit: limit}
+	s := Selection{Target: source, From: j.Filter.From, To: j.Filter.To, After: j.Cursor, Limit: limit}
 	if source.Endpoint == untargeted {
-		s.Source = hook.Target{}
+		s.Target = hook.Target{}
 	}
-	places, next, err := w.Store.SelectEvents(ctx, s)
+	events, next, err := w.Store.SelectEvents(ctx, j.Tenant, s)
 	if source.Endpoint == j.Filter.AddTo {
 		return nil, next, err
 	}
-	for _, place := range places {
-		e := hook.Event{ID: place.ID, Tenant: j.Tenant, AcceptedAt: time.UnixMilli(place.AcceptedAt).UTC()}
+	for _, e := range events {
 		selected = append(selected, hook.QueuedDelivery(e, hook.Target{Endpoint: j.Filter.AddTo, Shards: 1}))
 	}
 	return selected, next, err
-}
-
-// pendingAdditions adds the endpoint to the events of the pending page, and returns the replays
-// of the added records. Repeating it changes nothing.
-func (w *jobRun) pendingAdditions(ctx context.Context) ([]*candidate, error) {
-	j, now := w.job, w.now()
-	if w.records == nil {
-		w.from = now
-	}
-	page := make([]*candidate, len(j.Pending))
-	err := forEach(len(page), func(i int) (err error) {
-		page[i] = w.candidateAt(i, now)
-		page[i].delivery, page[i].skip, err = w.added(ctx, j.Pending[i])
-		return err
-	})
-	return page, err
 }
 
 // added returns the record of the endpoint's first generation, and adds the endpoint to the event if

@@ -74,25 +74,16 @@ func (r *Replayer) enqueue(ctx context.Context, candidates []*candidate) {
 	})
 }
 
-// sendTasks sends the tasks, with one call for neighbours that have the same delay.
+// sendTasks sends the tasks, with one call for those that have the same delay.
 func (r *Replayer) sendTasks(ctx context.Context, candidates []*candidate) {
-	for len(candidates) > 0 {
-		delay := candidates[0].delay
-		var tasks []hook.Task
-		for _, c := range candidates {
-			if c.delay != delay {
-				break
-			}
-			tasks = append(tasks, c.task())
+	for _, together := range parallel.Groups(candidates, func(c *candidate) time.Duration { return c.delay }) {
+		tasks := make([]hook.Task, len(together))
+		for i, c := range together {
+			tasks[i], c.sent = c.task(), true
 		}
-		errs := r.Queue.Send(ctx, hook.QueueReplay, tasks, delay)
-		for i, c := range candidates[:len(tasks)] {
-			if errs != nil {
-				c.err = errs[i]
-			}
-			c.sent = c.err == nil
+		for i, err := range r.Queue.Send(ctx, hook.QueueReplay, tasks, together[0].delay) {
+			together[i].err, together[i].sent = err, err == nil
 		}
-		candidates = candidates[len(tasks):]
 	}
 }
 

@@ -67,7 +67,7 @@ func (r *Replayer) eraseDeliveries(ctx context.Context, d hook.Delivery, e hook.
 			ended++
 		}
 		if err == nil {
-			err = r.Store.EraseAttempts(ctx, []hook.Delivery{erased})
+			err = r.Store.EraseAttempts(ctx, erased)
 		}
 		if err == nil && erased.Reason == hook.ReasonErased {
 			err = r.completion().End(ctx, erased)

@@ -143,11 +143,7 @@ func (r *Replayer) targets(ctx context.Context, tenant hook.TenantID, only hook.
 	if only == "" {
 		all, err = r.Store.Endpoints(ctx, tenant)
 	} else {
-		all = make([]hook.Endpoint, 1)
-		all[0], err = r.Store.Endpoint(ctx, tenant, only)
-	}
-	if hook.CodeOf(err) == hook.CodeNotFound {
-		return nil, nil
+		all, err = r.Store.EndpointsOf(ctx, tenant, []hook.EndpointID{only})
 	}
 	targets := make([]hook.Target, len(all))
 	for i, e := range all {

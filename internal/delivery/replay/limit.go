@@ -8,13 +8,14 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// countReplays counts n replays against the tenant's limit. It returns how long to wait until the
-// limit has room for them; 0 if they are counted.
-func (r *Replayer) countReplays(ctx context.Context, tenant hook.TenantID, l hook.TenantLimits, n int) (time.Duration, error) {
-	if l.ReplaysPerHour == 0 || n == 0 {
-		return 0, nil
+// countReplays counts n replays against the tenant's limit. It returns the limits, and how long to wait
+// until they have room for the replays; 0 if they are counted.
+func (r *Replayer) countReplays(ctx context.Context, tenant hook.TenantID, n int) (l hook.TenantLimits, wait time.Duration, err error) {
+	l, err = r.Store.TenantLimits(ctx, tenant)
+	if err == nil && l.ReplaysPerHour > 0 && n > 0 {
+		wait, err = r.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentReplays, n, l.ReplaysPerHour, time.Hour, r.Now()))
 	}
-	return r.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentReplays, n, l.ReplaysPerHour, time.Hour, r.Now()))
+	return l, wait, err
 }
 
 // countNow counts replays by hand: past the tenant's limit it returns CodeThrottled.
@@ -25,11 +26,7 @@ func (r *Replayer) countNow(ctx context.Context, tenant hook.TenantID, candidate
 			n++
 		}
 	}
-	l, err := r.Store.TenantLimits(ctx, tenant)
-	if err != nil {
-		return err
-	}
-	wait, err := r.countReplays(ctx, tenant, l, n)
+	l, wait, err := r.countReplays(ctx, tenant, n)
 	if err == nil && wait > 0 {
 		return fmt.Errorf("replay: %w", l.TooManyReplays(wait))
 	}
@@ -38,23 +35,3 @@ func (r *Replayer) countNow(ctx context.Context, tenant hook.TenantID, candidate
 
 // leastPause is the shortest pause of a job by its tenant's limit.
 const leastPause = 2 * pageLead
-
-// pause returns how long the job must wait with a page of n deliveries until the tenant's limit has
-// room.
-func (w *jobRun) pause(ctx context.Context, n int) (time.Duration, error) {
-	if w.job.Action == ActionDiscard {
-		return 0, nil
-	}
-	if w.most == nil {
-		l, err := w.Store.TenantLimits(ctx, w.job.Tenant)
-		if err != nil {
-			return 0, err
-		}
-		w.most = &l
-	}
-	wait, err := w.countReplays(ctx, w.job.Tenant, *w.most, n)
-	if wait > 0 {
-		wait = max(wait, leastPause)
-	}
-	return wait, err
-}

@@ -25,14 +25,16 @@ func (w *jobRun) selectPage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	wait, err := w.pause(ctx, len(page))
-	if err != nil {
-		return err
+	var wait time.Duration
+	if j.Action != ActionDiscard {
+		if _, wait, err = w.countReplays(ctx, j.Tenant, len(page)); err != nil {
+			return err
+		}
 	}
 	now := w.now()
 	if wait > 0 {
 		j = w.job
-		j.NextAt = now.Add(wait)
+		j.NextAt = now.Add(max(wait, leastPause))
 		return w.takeJob(ctx, j)
 	}
 	from := j.NextAt
@@ -79,46 +81,50 @@ func (w *jobRun) sendPage(ctx context.Context) error {
 	} else {
 		w.enqueue(ctx, page)
 	}
-	var (
-		enqueued, failed int
-		skipped          = make(map[Skip]int)
-		fault            error
-	)
+	var faults []error
+	enqueued, skipped := 0, make(map[Skip]int)
 	for _, c := range page {
 		switch {
 		case c.skip != "":
 			skipped[c.skip]++
 		case c.err != nil:
-			failed++
-			fault = c.err
+			faults = append(faults, c.err)
 		default:
 			enqueued++
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("enqueue %d of %d deliveries: %w", failed, len(page), fault)
+	if len(faults) > 0 {
+		return fmt.Errorf("enqueue %d of %d deliveries: %w", len(faults), len(page), faults[0])
 	}
 	return w.countPage(ctx, enqueued, skipped)
 }
 
 // pendingReplays returns the replays of the pending page. The records are those that selectPage
-// read, or are read again in another process.
+// read, or are read again in another process. A job that adds an endpoint adds it to the events of the page,
+// and replays the added records; repeating that changes nothing.
 func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
-	if w.job.Filter.AddTo != "" {
-		return w.pendingAdditions(ctx)
-	}
-	j, now, records := w.job, w.now(), w.records
-	if records == nil {
-		var err error
-		if records, err = w.Store.DeliveriesByRef(ctx, j.Pending); err != nil {
-			return nil, err
-		}
+	j, now, adds := w.job, w.now(), w.job.Filter.AddTo != ""
+	if w.records == nil {
 		w.from = now
+		if !adds {
+			var err error
+			if w.records, err = w.Store.DeliveriesByRef(ctx, j.Pending); err != nil {
+				return nil, err
+			}
+		}
 	}
 	page := make([]*candidate, len(j.Pending))
-	for i, ref := range j.Pending {
-		d, ok := records[ref]
-		c := w.candidateAt(i, now)
+	err := forEach(len(page), func(i int) (err error) {
+		c := &candidate{
+			request: hook.ReplayRequest{By: j.By, Job: j.ID, JobIndex: j.Selected - len(page) + i},
+			delay:   max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
+		}
+		page[i] = c
+		if adds {
+			c.delivery, c.skip, err = w.added(ctx, j.Pending[i])
+			return err
+		}
+		d, ok := w.records[j.Pending[i]]
 		c.delivery, c.request.Force = d, j.Filter.State == hook.StateParked // parked deliveries are not settled
 		switch {
 		case !ok:
@@ -126,25 +132,16 @@ func (w *jobRun) pendingReplays(ctx context.Context) ([]*candidate, error) {
 		case !c.recordedIn(d) && !j.discarded(d) && d.State != j.Filter.State:
 			c.skip = SkipChanged
 		}
-		page[i] = c
-	}
-	return page, nil
-}
-
-// candidateAt returns the candidate with the number in the pending page, without its delivery.
-func (w *jobRun) candidateAt(i int, now time.Time) *candidate {
-	j := &w.job
-	return &candidate{
-		request: hook.ReplayRequest{By: j.By, Job: j.ID, JobIndex: j.Selected - len(j.Pending) + i},
-		delay:   max(0, dueTime(w.from, i, j.Rate).Sub(now)).Truncate(time.Second),
-	}
+		return nil
+	})
+	return page, err
 }
 
 // countPage adds the results of the page to the job, and removes the page (3), even if the job
 // is cancelled.
 func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]int) error {
 	page, read := w.job.Pending, w.job
-	before, j, err := w.jobs().UpdateFrom(ctx, read, w.message, func(j Job) (Job, bool, error) {
+	_, j, err := w.jobs().UpdateFrom(ctx, read, w.message, func(j Job) (Job, bool, error) {
 		if j.Selected != read.Selected || !slices.Equal(j.Pending, page) {
 			return j, false, errTaken
 		}
@@ -163,9 +160,6 @@ func (w *jobRun) countPage(ctx context.Context, enqueued int, skipped map[Skip]i
 	})
 	if err != nil {
 		return err
-	}
-	if j.Next != before.Next {
-		w.next = new(w.message.successor(j.Next))
 	}
 	w.job, w.records = j, nil
 	return nil

@@ -31,9 +31,8 @@ type Deliveries interface {
 	// CodeConflict if there is no event with the id and the time of acceptance. Of several
 	// calls the first time stays.
 	EraseEvent(ctx context.Context, e hook.Event) error
-	// EraseAttempts removes the response bodies of the recorded attempts of the
-	// deliveries.
-	EraseAttempts(ctx context.Context, deliveries []hook.Delivery) error
+	// EraseAttempts removes the response bodies of the recorded attempts of the delivery.
+	EraseAttempts(ctx context.Context, d hook.Delivery) error
 }
 
 // Index finds deliveries. It may lag a moment behind the records, but the returned deliveries
@@ -46,25 +45,11 @@ type Index interface {
 	// CountSelected ignores After and Limit. With an error the number is the count
 	// so far.
 	CountSelected(ctx context.Context, s Selection) (int, error)
-	// SelectEvents returns a page of events, the oldest first, like Select.
-	SelectEvents(ctx context.Context, s EventSelection) (page []EventPlace, next string, err error)
-}
-
-// EventSelection selects events by the time of acceptance: those with a recorded delivery to
-// Source, or, if Source has no endpoint, the tenant's events without a target.
-type EventSelection struct {
-	Tenant   hook.TenantID
-	Source   hook.Target
-	From, To time.Time // bounds of the acceptance: From is inclusive, To is exclusive; zero: no bound
-	After    string    // next of the previous page; empty: from the oldest
-	Limit    int       // 1 to 100
-}
-
-// EventPlace identifies a stored event: its id, and its time of acceptance in milliseconds
-// since 1970.
-type EventPlace struct {
-	ID         hook.EventID
-	AcceptedAt int64
+	// SelectEvents returns a page of events, the oldest first, like Select, but by the time of
+	// acceptance: the tenant's events with a recorded delivery to the target in any state, or, if it
+	// has no endpoint, those without a target. It reads no event: each has its ID, Tenant and
+	// AcceptedAt alone.
+	SelectEvents(ctx context.Context, tenant hook.TenantID, s Selection) (page []hook.Event, next string, err error)
 }
 
 // Selection selects deliveries of one endpoint by the fields of the index.

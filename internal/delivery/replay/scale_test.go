@@ -58,7 +58,7 @@ func TestWork_OfManyPages(t *testing.T) {
 		"write delivery":         n,
 		"write replay":           2*pages + 1, // two per page, and the first
 		"read batch of delivery": w.Calls.Of("read batch of delivery"), "list dead": w.Calls.Of("list dead"), "list outcomes": 1,
-		"read replay": w.Calls.Of("continue") + 1, "read batch of endpoint": w.Calls.Of("continue"), "list endpoint": w.Calls.Of("continue"), "read tenant": w.Calls.Of("continue"),
+		"read replay": w.Calls.Of("continue") + 1, "read batch of endpoint": w.Calls.Of("continue"), "list endpoint": w.Calls.Of("continue"), "read tenant": pages,
 		"send": w.Calls.Of("send"), "continue": w.Calls.Of("continue"),
 	}
 	if diff := cmp.Diff(want, w.Calls.Own()); diff != "" {

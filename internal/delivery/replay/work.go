@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,9 +45,7 @@ type jobRun struct {
 	read      Job                                // the job as read
 	records   map[hook.DeliveryRef]hook.Delivery // records of the pending page; nil if another process selected it
 	from      time.Time                          // when the pending page starts at the job's rate
-	next      *Message                           // the message to which the job was passed on; nil: this worker continues
 	endpoints []hook.Target                      // endpoints of the filter; nil: not read yet
-	most      *hook.TenantLimits                 // nil: not read yet
 
 	decision string
 	pages    int
@@ -66,25 +63,19 @@ func (r *Replayer) Work(ctx context.Context, m Message) (err error) {
 		if err != nil {
 			err = fmt.Errorf("process job %s: %w", m.Job, err)
 		}
-		settle.LogRun(ctx, w.Log, "replay_job.processed", err,
-			slog.String(names.LogTenant, string(w.job.Tenant)),
-			slog.String(names.LogJob, string(w.message.Job)),
-			slog.String(names.LogState, w.job.State.String()),
-			slog.String(names.LogDecision, w.decision),
-			slog.Int(names.LogPages, w.pages),
-			slog.Int(names.LogSelected, w.job.Selected-w.read.Selected),
-			slog.Int(names.LogEnqueued, w.job.Enqueued-w.read.Enqueued),
-			slog.Int(names.LogSkipped, w.job.Skipped-w.read.Skipped))
+		run := w.job // what it did alone
+		run.Selected, run.Enqueued, run.Skipped = run.Selected-w.read.Selected, run.Enqueued-w.read.Enqueued, run.Skipped-w.read.Skipped
+		settle.LogRun(ctx, w.Log, "replay_job.processed", err, append(run.attrs(), slog.String(names.LogDecision, w.decision), slog.Int(names.LogPages, w.pages))...)
 	}()
 	defer parallel.Recover(&err)
-	w.job, err = r.Store.Job(ctx, m.Tenant, m.Job)
+	j, err := r.Store.Job(ctx, m.Tenant, m.Job)
 	if hook.CodeOf(err) == hook.CodeNotFound {
 		return w.sendOn(ctx, Await(m, w.now()))
 	}
 	if err != nil {
 		return err
 	}
-	w.read = w.job
+	w.read, w.job = j, j
 	runs := w.job.State == JobRunning || len(w.job.Pending) > 0
 	if f := w.job.Follow(m, runs, w.job.NextAt, w.now()); f.Decision != "" {
 		return w.sendOn(ctx, f)
@@ -105,9 +96,9 @@ func (w *jobRun) processPages(ctx context.Context) error {
 			w.decision = decideEnded
 			return nil
 		}
-		if w.next != nil || w.mustWait(ctx, w.job) {
+		if passed := w.job.Next != w.message.Nonce; passed || w.mustWait(ctx, w.job) {
 			wait := max(0, w.job.NextAt.Sub(w.now())).Truncate(time.Second)
-			return w.sendOn(ctx, Following{Decision: decideWait, Message: *cmp.Or(w.next, &w.message), Delay: wait})
+			return w.sendOn(ctx, Following{Decision: decideWait, Message: w.message.successor(w.job.Next), Delay: wait})
 		}
 		if err := w.selectPage(ctx); err != nil {
 			return err
