@@ -133,7 +133,7 @@ type Counts struct {
 
 // Counts returns the numbers of the look, and those of the tally where the look does not show all.
 func (l *Look) Counts(e Endpoint, t drain.Tally, now time.Time) Counts {
-	c := Counts{Oldest: Older(l.retrying.oldest(), l.parked.oldest()), Counted: Counted{Complete: true}}
+	c := Counts{Oldest: oldest(l.retrying, l.parked), Counted: Counted{Complete: true}}
 	c.Retrying = c.number(l.retrying, t, t.Retrying)
 	c.Parked = c.number(l.parked, t, t.Parked.Sum())
 	c.Dead = c.number(l.dead, t, t.Dead)
@@ -166,9 +166,12 @@ func (c *Counts) number(f found, t drain.Tally, counted int) int {
 	return counted
 }
 
-func (f found) oldest() (oldest Row) {
-	if len(f.rows) > 0 {
-		oldest = f.rows[0]
+// oldest returns the oldest row that was found; zero without any.
+func oldest(all ...found) (oldest Row) {
+	for _, f := range all {
+		if len(f.rows) > 0 && (oldest.ID == hook.DeliveryID{} || f.rows[0].CreatedAt.Before(oldest.CreatedAt)) {
+			oldest = f.rows[0]
+		}
 	}
 	return oldest
 }
@@ -187,7 +190,7 @@ func (l *Look) Count(ctx context.Context, index Index, target hook.Target, now t
 	t.At = now
 	all := func(state hook.State) replay.Selection { return replay.Selection{Target: target, State: state} }
 	if l.parked.more {
-		t.Oldest = l.parked.oldest().CreatedAt
+		t.Oldest = oldest(l.parked).CreatedAt
 		if t.Newest, err = index.Newest(ctx, all(hook.StateParked)); err != nil {
 			return t, fmt.Errorf("find newest parked delivery of endpoint %s: %w", target.Endpoint, err)
 		}
@@ -223,14 +226,6 @@ func (l *Look) Count(ctx context.Context, index Index, target hook.Target, now t
 // Earlier returns the earlier of two times; a zero time is none.
 func Earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
-}
-
-// Older returns the row with the earlier CreatedAt. A zero row counts as none.
-func Older(a, b Row) Row {
-	if a.CreatedAt.IsZero() || !b.CreatedAt.IsZero() && b.CreatedAt.Before(a.CreatedAt) {
 		return b
 	}
 	return a

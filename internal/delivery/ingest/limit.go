@@ -22,12 +22,16 @@ func (a *Acceptor) spend(ctx context.Context, tenant hook.TenantID, l hook.Tenan
 	if l.EventsPerSecond == 0 || valid == 0 {
 		return
 	}
-	wait, err := a.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentEvents, valid, l.EventsPerSecond, time.Second, now))
-	switch {
-	case err != nil:
+	a.count(ctx, tenant, posts, hook.NewSpend(hook.SpentEvents, valid, l.EventsPerSecond, time.Second, now), l.TooManyEvents)
+}
+
+// count counts against a limit; past it all valid posts fail.
+func (a *Acceptor) count(ctx context.Context, tenant hook.TenantID, posts []post, s hook.Spend, refusal func(wait time.Duration) *hook.Error) {
+	wait, err := a.Store.Spend(ctx, tenant, s)
+	if err != nil {
 		failValid(posts, fmt.Errorf("count events of tenant %s: %w", tenant, err))
-	case wait > 0:
-		failValid(posts, l.TooManyEvents(wait))
+	} else if wait > 0 {
+		failValid(posts, refusal(wait))
 	}
 }
 
@@ -40,13 +44,7 @@ func (a *Acceptor) spendTest(ctx context.Context, tenant hook.TenantID, posts []
 	if !anyValid(posts) {
 		return
 	}
-	wait, err := a.Store.Spend(ctx, tenant, hook.NewSpend(hook.SpentTests, 1, TestsPerMinute, time.Minute, now))
-	switch {
-	case err != nil:
-		failValid(posts, fmt.Errorf("count test events of tenant %s: %w", tenant, err))
-	case wait > 0:
-		failValid(posts, &hook.Error{
-			Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can send %d test events a minute", TestsPerMinute), RetryAfter: wait,
-		})
-	}
+	a.count(ctx, tenant, posts, hook.NewSpend(hook.SpentTests, 1, TestsPerMinute, time.Minute, now), func(wait time.Duration) *hook.Error {
+		return &hook.Error{Code: hook.CodeThrottled, Message: fmt.Sprintf("a tenant can send %d test events a minute", TestsPerMinute), RetryAfter: wait}
+	})
 }

@@ -30,12 +30,10 @@ type subscriber struct {
 // with returns the listing after the changes since its mark. The zero listing has no endpoints.
 func (l *listing) with(c Changes) *listing {
 	next := &listing{
-		mark: c.Mark, limits: c.Limits, endpoints: maps.Clone(l.endpoints),
+		mark: c.Mark, limits: c.Limits, endpoints: make(map[hook.EndpointID]*subscriber, len(l.endpoints)+len(c.Endpoints)),
 		exact: make(map[string][]*subscriber), prefixes: make(map[string][]*subscriber),
 	}
-	if next.endpoints == nil {
-		next.endpoints = make(map[hook.EndpointID]*subscriber, len(c.Endpoints))
-	}
+	maps.Copy(next.endpoints, l.endpoints)
 	for _, id := range c.Changed {
 		delete(next.endpoints, id)
 	}

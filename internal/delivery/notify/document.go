@@ -2,7 +2,6 @@ package notify
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"surehook.example/surehook/internal/hook"
@@ -42,9 +41,5 @@ func encode(n hook.Notification) ([]byte, error) {
 	if n.Delivery.Generation > 0 {
 		d.Delivery = n.Delivery.String()
 	}
-	payload, err := json.Marshal(d)
-	if err != nil {
-		return nil, fmt.Errorf("encode %s of endpoint %s: %w", n.Type, n.Endpoint, err)
-	}
-	return payload, nil
+	return json.Marshal(d)
 }

@@ -74,7 +74,7 @@ func (nt Notifier) send(ctx context.Context, n hook.Notification) error {
 	}
 	payload, err := encode(n)
 	if err != nil {
-		return err
+		return fmt.Errorf("encode %s of endpoint %s: %w", n.Type, n.Endpoint, err)
 	}
 	_, err = nt.Poster.AcceptOurs(ctx, n.Tenant, n.Type, payload, n.Key)
 	if err != nil && hook.CodeOf(err) != hook.CodeConflict { // conflict: posted before, and erased

@@ -29,15 +29,6 @@ func Recover(err *error) {
 // The calling goroutine makes the last call, because a new goroutine would first have to grow its
 // stack.
 func Each(n, limit int, f func(i int) error) []error {
-	if n == 0 {
-		return nil
-	}
-	if n == 1 {
-		if err := f(0); err != nil {
-			return []error{err}
-		}
-		return nil
-	}
 	errs := make([]error, n)
 	var (
 		others   errgroup.Group
@@ -52,13 +43,16 @@ func Each(n, limit int, f func(i int) error) []error {
 		errs[i] = f(i)
 	}
 	others.SetLimit(limit - 1)
-	for i := range n - 1 {
+	for i := range n {
+		if i == n-1 {
+			call(i)
+			break
+		}
 		others.Go(func() error {
 			call(i)
 			return nil // errs holds the error of each call
 		})
 	}
-	call(n - 1)
 	_ = others.Wait()
 	if text := panicked.Load(); text != nil {
 		panic(*text)

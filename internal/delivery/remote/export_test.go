@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"encoding/json"
+
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
 )
@@ -17,7 +19,7 @@ func Travel(p send.Prepared) (send.Prepared, error) {
 
 // Return returns the outcome as the signer gets it.
 func Return(o hook.Outcome) (hook.Outcome, error) {
-	text, err := answerOf(o).encode()
+	text, err := json.Marshal(answerOf(o))
 	if err != nil {
 		return o, err
 	}

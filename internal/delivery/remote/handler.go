@@ -52,13 +52,13 @@ func (h Handler) senderFor(p send.Prepared) *send.Sender {
 func (h Handler) Handle(ctx context.Context, message json.RawMessage) (json.RawMessage, error) {
 	prepared, apiHosts, err := decodeMessage(message)
 	if err != nil {
-		return refusalOf(err).encode()
+		return json.Marshal(refusalOf(err))
 	}
 	sender := h.senderFor(prepared)
 	if sender == nil {
-		return refusalOf(errNetwork).encode()
+		return json.Marshal(refusalOf(errNetwork))
 	}
 	s := *sender
 	s.Policy.Own = append(s.Policy.Own[:len(s.Policy.Own):len(s.Policy.Own)], apiHosts...)
-	return answerOf(s.Post(ctx, prepared)).encode()
+	return json.Marshal(answerOf(s.Post(ctx, prepared)))
 }

@@ -61,11 +61,7 @@ func encodeMessage(p send.Prepared, apiHosts []string) ([]byte, error) {
 	case p.Grant != nil, p.TLS != (send.TLS{}):
 		m.Version = secretVersion
 	}
-	text, err := json.Marshal(m)
-	if err != nil {
-		return nil, fmt.Errorf("encode message: %w", err)
-	}
-	return text, nil
+	return json.Marshal(m)
 }
 
 func decodeMessage(text []byte) (p send.Prepared, apiHosts []string, err error) {
@@ -87,14 +83,6 @@ func answerOf(o hook.Outcome) answer {
 		Class: o.Class.String(), Status: o.Status, Error: o.Error, URL: o.URL, Body: o.Body, RetryAfter: o.RetryAfter.Milliseconds(), Stale: o.Stale, Headers: o.Headers, Sent: o.Sent,
 		Phases: [4]time.Duration{o.Phases.DNS, o.Phases.Connect, o.Phases.TLS, o.Phases.FirstByte},
 	}
-}
-
-func (a answer) encode() ([]byte, error) {
-	text, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("encode answer: %w", err)
-	}
-	return text, nil
 }
 
 // decodeAnswer returns the outcome, without the region and the duration.

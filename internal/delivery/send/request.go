@@ -15,20 +15,12 @@ import (
 	"surehook.example/surehook/internal/rule/trace"
 )
 
-// maxHeaders is enough for the headers that Surehook sets for most endpoints: 6 that every request
-// has, the trace parent, and 5 of the profile classic. More headers cost an allocation.
-const maxHeaders = 12
-
 // header returns the headers set by Surehook. All requests of an attempt carry the
 // same headers, so a redirected request carries the signature, too.
 func (s *Sender) header(r *Request, now time.Time) http.Header {
 	event := string(r.Event.ID)
-	h := make(http.Header, maxHeaders)
-	values := make([]string, 0, maxHeaders) // http.Header.Set would allocate each value
-	add := func(name, value string) {
-		values = append(values, value)
-		h[name] = values[len(values)-1 : len(values) : len(values)]
-	}
+	h := make(http.Header)
+	add := func(name, value string) { h[name] = []string{value} }
 	add("Content-Type", r.Content.ContentType)
 	add("User-Agent", s.UserAgent)
 	add("Accept", "*/*")
@@ -68,9 +60,6 @@ func headerKey(name string) string {
 // ownHeaders returns the headers of the endpoint's owner. Those of the endpoint take precedence
 // over those of its transformation, because they may authenticate Surehook.
 func ownHeaders(r *Request) map[string]string {
-	if len(r.Content.Headers) == 0 {
-		return r.Own
-	}
 	own := make(map[string]string, len(r.Own)+len(r.Content.Headers))
 	for _, headers := range []map[string]string{r.Content.Headers, r.Own} {
 		for name, value := range headers {
@@ -86,9 +75,6 @@ func (p *Prepared) Headers() http.Header { return withCustom(p.Header, p.Own) }
 // withCustom returns the headers with the endpoint's own headers, except those with a name that is
 // reserved for Surehook or HTTP. A header set by Surehook takes precedence, except Accept.
 func withCustom(ours http.Header, own map[string]string) http.Header {
-	if len(own) == 0 {
-		return ours
-	}
 	h := make(http.Header, len(ours)+len(own))
 	for name, value := range own {
 		if !hook.ReservedHeader(name) {

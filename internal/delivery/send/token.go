@@ -89,10 +89,8 @@ func withoutToken(p *Prepared, f fetched) hook.Outcome {
 
 // with returns the request with the token in its Authorization header.
 func (p Prepared) with(token accessToken) *Prepared {
-	own := maps.Clone(p.Own)
-	if own == nil {
-		own = make(map[string]string, 1)
-	}
+	own := make(map[string]string, len(p.Own)+1)
+	maps.Copy(own, p.Own)
 	own[hook.AuthorizationHeader] = hook.Auth{Type: hook.AuthOAuth2}.Authorization(token.text)
 	p.Own = own
 	return &p
@@ -129,11 +127,7 @@ func (s *Sender) fetchOnce(ctx context.Context, p *Prepared, old accessToken) fe
 
 // key returns the grant as a text. Each part is quoted, so different grants have different texts.
 func (g Grant) key() string {
-	var text []byte
-	for _, part := range []string{string(g.For), g.TokenURL, g.ClientID, g.Secret, g.Scope, g.Audience, strconv.FormatBool(g.InBody)} {
-		text = strconv.AppendQuote(text, part)
-	}
-	return string(text)
+	return fmt.Sprintf("%q", []string{string(g.For), g.TokenURL, g.ClientID, g.Secret, g.Scope, g.Audience, strconv.FormatBool(g.InBody)})
 }
 
 // fetch asks the token endpoint for a token (RFC 6749, section 4.4.2). It follows no redirect,
