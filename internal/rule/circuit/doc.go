@@ -72,12 +72,12 @@
 // a row of n has the probability p^n. A row opens the circuit when this is no more than the
 // probability of the configured row at an endpoint without history, which counts as one that
 // fails in 1 of 25 attempts. p is the rate before the row, plus these 25 attempts: of ten minutes
-// or of the current minute, whichever is higher. No history requires more than 40 failures, or
+// or of the current minute, whichever is higher. No history requires more than 150 failures, or
 // the configured number if that is higher. Circuit.Threshold is the required length; it is computed
 // at the first failure.
 //
-//	p                     1 %  4 %  5 %  10 %  20 %  30 %  40 %  50 %  60 %  70 %
-//	failures that open    5    5    6    7     10    14    18    24    32    40
+//	p                     1 %  4 %  5 %  10 %  20 %  30 %  40 %  50 %  60 %  70 %  80 %  90 %
+//	failures that open    5    5    6    7     10    14    18    24    32    46    73    150
 //
 // Without a success in the window, the configured number applies. It also applies after an outage
 // until the first success after the probe's.

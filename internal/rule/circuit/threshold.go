@@ -16,8 +16,10 @@ const (
 	priorAttempts = 25
 )
 
-// longestRow caps the row of failures that still counts as chance, whatever the history.
-const longestRow = 40
+// longestRow caps the row of failures that still counts as chance: about the one at an endpoint that fails in nine of
+// ten attempts. An endpoint that fails more often is down. With a strained circuit so long a row costs little, because
+// each attempt has an in-flight slot.
+const longestRow = 150
 
 // threshold returns the number of failures in a row that opens the circuit, given the counts at its
 // first failures: the smallest number that is no more likely, at the failure rate before the row,
