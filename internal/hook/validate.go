@@ -189,11 +189,10 @@ const ChallengeType = "webhook.challenge"
 // 90 s is "1m30s", 24 h is "24h".
 func FormatDuration(d time.Duration) string {
 	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, zero) {
+			s = s[:len(s)-len("0s")]
+		}
 	}
 	return s
 }

@@ -30,11 +30,11 @@ func (c *Coarse) AddN(bucket, n int) {
 
 // Merge adds the counts of another histogram. Merges in any order give the same result.
 func (c *Coarse) Merge(other Coarse) {
-	merge(c.counts[:], other.counts[:])
+	AddEach(c.counts[:], other.counts[:])
 }
 
 // Count returns the number of counted durations.
-func (c *Coarse) Count() int { return total(c.counts[:]) }
+func (c *Coarse) Count() int { return Total(c.counts[:]) }
 
 // Percentile is Histogram.Percentile with a relative error of at most 25 %.
 func (c *Coarse) Percentile(p float64) time.Duration {

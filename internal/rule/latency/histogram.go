@@ -22,17 +22,18 @@ func (h *Histogram) AddN(bucket, n int) { h.counts[nearest(bucket)] += max(n, 0)
 
 // Merge adds the counts of another histogram. Merges in any order give the same result.
 func (h *Histogram) Merge(other *Histogram) {
-	merge(h.counts[:], other.counts[:])
+	AddEach(h.counts[:], other.counts[:])
 }
 
-func merge(to, counts []int) {
-	for bucket, n := range counts {
-		to[bucket] += n
+// AddEach adds counts to those at the same places.
+func AddEach(to, counts []int) {
+	for i, n := range counts {
+		to[i] += n
 	}
 }
 
 // Count returns the number of counted durations.
-func (h *Histogram) Count() int { return total(h.counts[:]) }
+func (h *Histogram) Count() int { return Total(h.counts[:]) }
 
 // Mean returns the mean of the values of the buckets; 0 for an empty histogram.
 func (h *Histogram) Mean() time.Duration {
@@ -46,7 +47,8 @@ func (h *Histogram) Mean() time.Duration {
 	return time.Duration(sum / float64(n) * float64(time.Second))
 }
 
-func total(counts []int) int {
+// Total returns the sum of counts.
+func Total(counts []int) int {
 	count := 0
 	for _, n := range counts {
 		count += n
@@ -64,7 +66,7 @@ func (h *Histogram) Percentile(p float64) time.Duration {
 
 // percentile returns the value of the bucket that holds the percentile p; 0 if nothing was counted.
 func percentile(counts []int, p float64, value func(bucket int) time.Duration) time.Duration {
-	count := float64(total(counts))
+	count := float64(Total(counts))
 	rank := 1
 	if r := math.Ceil(p * count / 100); r > 1 { // multiplying first is exact for a whole p
 		rank = int(min(r, count))

@@ -50,18 +50,17 @@ type List []Rule
 
 // Rule allows requests that fit all its parts.
 type Rule struct {
-	CIDRs   []netip.Prefix  // of the dialed address
-	Hosts   []string        // names in lower case, each with all names below it; empty: any host, also an IP address
-	Ports   []uint16        // of the URL
-	Tenants []hook.TenantID // whose endpoints; empty: all
+	CIDRs   []netip.Prefix  `json:"-"`       // of the dialed address
+	Hosts   []string        `json:"hosts"`   // names in lower case, each with all names below it; empty: any host, also an IP address
+	Ports   []uint16        `json:"ports"`   // of the URL
+	Tenants []hook.TenantID `json:"tenants"` // whose endpoints; empty: all
 }
 
-// form is a rule as it is written, so that an error can name each part.
+// form is a rule as it is written, with the networks as texts, so that an error can name each one.
 type form struct {
-	CIDRs   []string `json:"cidrs"`
-	Hosts   []string `json:"hosts"`
-	Ports   []uint16 `json:"ports"`
-	Tenants []string `json:"tenants"`
+	Rule
+
+	CIDRs []string `json:"cidrs"`
 }
 
 // Parse parses a list: JSON such as
@@ -94,7 +93,7 @@ func Parse(text []byte) (List, error) {
 }
 
 func (f form) rule(field string, wrong *hook.Fields) Rule {
-	var r Rule
+	r := f.Rule
 	wrong.Refuse(len(f.CIDRs) == 0, field+"cidrs", "must name at least one network, such as 10.20.0.0/16")
 	for i, text := range f.CIDRs {
 		cidr, err := netip.ParsePrefix(text)
@@ -117,11 +116,9 @@ func (f form) rule(field string, wrong *hook.Fields) Rule {
 		wrong.Refuse(port == 0, fmt.Sprintf("%sports[%d]", field, i), "must be 1 to 65535")
 	}
 	for i, name := range f.Tenants {
-		tenant, err := hook.ParseTenantID(name)
+		_, err := hook.ParseTenantID(string(name))
 		wrong.Refuse(err != nil, fmt.Sprintf("%stenants[%d]", field, i), "%q %s", name, hook.TenantRule)
-		r.Tenants = append(r.Tenants, tenant)
 	}
-	r.Hosts, r.Ports = f.Hosts, f.Ports
 	return r
 }
 

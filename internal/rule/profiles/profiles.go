@@ -27,17 +27,14 @@ func Parse(text []byte) (map[string]hook.SignatureProfile, error) {
 	}
 	taken := sign.Known(nil)
 	taken[hook.ProfileStandard] = hook.SignatureProfile{Signed: sign.StandardSigned}
-	var wrong []hook.FieldError
+	var wrong hook.Fields
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		p := own[name]
 		p.Name = name
 		faults, _ := p.Check(name)
-		if _, is := taken[name]; is {
-			faults = append(faults, hook.FieldError{Field: name, Message: "is a profile of Surehook"})
-		}
-		faults = append(faults, mixed(p, taken)...)
-		faults = append(faults, mixed(p, own)...)
-		wrong, own[name] = append(wrong, faults...), p
+		_, is := taken[name]
+		faults.Refuse(is, name, "is a profile of Surehook")
+		wrong, own[name] = slices.Concat(wrong, faults, mixed(p, taken), mixed(p, own)), p
 	}
 	if len(wrong) > 0 {
 		return nil, hook.Invalid(wrong...)
@@ -46,12 +43,12 @@ func Parse(text []byte) (map[string]hook.SignatureProfile, error) {
 }
 
 // mixed returns an error for the first other profile that is not separate from the profile.
-func mixed(p hook.SignatureProfile, others map[string]hook.SignatureProfile) []hook.FieldError {
+func mixed(p hook.SignatureProfile, others map[string]hook.SignatureProfile) hook.Fields {
 	for _, name := range slices.Sorted(maps.Keys(others)) {
 		other := others[name]
 		other.Name = name
 		if name != p.Name && !Separate(p, other) {
-			return []hook.FieldError{{Field: p.Name + ".signed", Message: fmt.Sprintf(
+			return hook.Fields{{Field: p.Name + ".signed", Message: fmt.Sprintf(
 				"one text can fit this template and %s of the profile %s: the signature of the one would verify as the other", other.Signed, name)}}
 		}
 	}

@@ -8,20 +8,14 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// preset is a policy with a name.
-type preset struct {
-	name   string
-	policy hook.RetryPolicy
-}
-
 // presets returns the presets; the first is the default. The package comment lists the resulting delays.
-func presets() []preset {
+func presets() []hook.RetryPolicy {
 	const m, h = time.Minute, time.Hour
-	return []preset{
-		{"standard", hook.RetryPolicy{Schedule: []time.Duration{m / 2, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, Jitter: hook.JitterFull}},
-		{"minute", hook.RetryPolicy{Schedule: []time.Duration{m, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, Jitter: hook.JitterProportional}},
-		{"exponential", hook.RetryPolicy{Exponential: hook.Exponential{Base: m / 2, Factor: 2, Cap: h, Attempts: 8}, Jitter: hook.JitterFull}},
-		{"day", hook.RetryPolicy{Schedule: []time.Duration{m / 2, 2 * m, 10 * m, 30 * m, h, 4 * h, 8 * h}, Jitter: hook.JitterProportional}},
+	return []hook.RetryPolicy{
+		{Preset: "standard", Schedule: []time.Duration{m / 2, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, Jitter: hook.JitterFull},
+		{Preset: "minute", Schedule: []time.Duration{m, 5 * m, 30 * m, 2 * h, 8 * h, 24 * h}, Jitter: hook.JitterProportional},
+		{Preset: "exponential", Exponential: hook.Exponential{Base: m / 2, Factor: 2, Cap: h, Attempts: 8}, Jitter: hook.JitterFull},
+		{Preset: "day", Schedule: []time.Duration{m / 2, 2 * m, 10 * m, 30 * m, h, 4 * h, 8 * h}, Jitter: hook.JitterProportional},
 	}
 }
 
@@ -29,7 +23,7 @@ func presets() []preset {
 func Presets() []string {
 	var names []string
 	for _, p := range presets() {
-		names = append(names, p.name)
+		names = append(names, p.Preset)
 	}
 	return names
 }
@@ -40,8 +34,7 @@ func resolve(p hook.RetryPolicy) hook.RetryPolicy {
 	if p.Preset == "" && (len(p.Schedule) > 0 || p.Exponential != (hook.Exponential{})) {
 		return p
 	}
-	all := presets()
-	return all[max(slices.Index(Presets(), p.Preset), 0)].policy
+	return presets()[max(slices.Index(Presets(), p.Preset), 0)]
 }
 
 // attempts returns the number of attempts of a resolved policy, 1 to hook.MaxAttempts.

@@ -7,7 +7,6 @@ import (
 	"crypto/sha512"
 	"encoding/base64"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"maps"
 	"net/http"
@@ -181,7 +180,7 @@ func hashOf(algorithm string) func() hash.Hash {
 
 // CheckProfiles returns an error for the first header that two profiles share, and for each header
 // that a profile shares with the endpoint's own headers: a request can carry only one of them.
-func CheckProfiles(e *hook.Endpoint) (wrong []hook.FieldError) {
+func CheckProfiles(e *hook.Endpoint) (wrong hook.Fields) {
 	seen := make(map[string]string)
 	for _, p := range e.Profiles {
 		headers := defined(p).Headers
@@ -190,20 +189,15 @@ func CheckProfiles(e *hook.Endpoint) (wrong []hook.FieldError) {
 		}
 		for _, name := range slices.Sorted(maps.Keys(headers)) {
 			other, ok := seen[hook.HeaderName(name)]
-			if ok && other != p.Name && len(wrong) == 0 {
-				wrong = append(wrong, hook.FieldError{
-					Field: "signature_profiles", Message: fmt.Sprintf("%s and %s both have the header %s", other, p.Name, name),
-				})
-			}
+			wrong.Refuse(ok && other != p.Name && len(wrong) == 0, "signature_profiles", "%s and %s both have the header %s", other, p.Name, name)
 			seen[hook.HeaderName(name)] = p.Name
 		}
 	}
 	own := slices.Concat(slices.Collect(maps.Keys(e.Headers)), slices.Collect(maps.Keys(e.SealedHeaders)))
 	slices.Sort(own)
 	for _, name := range slices.Compact(own) {
-		if profile, ok := seen[hook.HeaderName(name)]; ok && !hook.ReservedHeader(name) {
-			wrong = append(wrong, hook.FieldError{Field: "headers." + name, Message: "is set by the signature profile " + profile})
-		}
+		profile, ok := seen[hook.HeaderName(name)]
+		wrong.Refuse(ok && !hook.ReservedHeader(name), "headers."+name, "is set by the signature profile %s", profile)
 	}
 	return wrong
 }

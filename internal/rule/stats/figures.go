@@ -39,7 +39,7 @@ func (t *TypeCounts) Figures() Figures {
 		Attempts: t.Attempts(), Successes: t.Delivered(), Delivered: t.Delivered(), Dead: t.Dead,
 		First: t.Succeeded[1], ByNumber: t.Failed, DeliveredAt: t.Succeeded, Coarse: t.Latency,
 	}
-	addEach(f.ByNumber[:], t.Succeeded[:])
+	latency.AddEach(f.ByNumber[:], t.Succeeded[:])
 	return f
 }
 
@@ -50,9 +50,9 @@ func (f *Figures) Add(other Figures) {
 	f.Delivered += other.Delivered
 	f.Dead += other.Dead
 	f.First += other.First
-	addEach(f.ByNumber[:], other.ByNumber[:])
-	addEach(f.DeliveredAt[:], other.DeliveredAt[:])
-	addEach(f.ByOutcome[:], other.ByOutcome[:])
+	latency.AddEach(f.ByNumber[:], other.ByNumber[:])
+	latency.AddEach(f.DeliveredAt[:], other.DeliveredAt[:])
+	latency.AddEach(f.ByOutcome[:], other.ByOutcome[:])
 	f.Waited += other.Waited
 	f.Fine.Merge(&other.Fine)
 	f.Coarse.Merge(other.Coarse)

@@ -123,8 +123,8 @@ func (c *Counts) Add(other *Counts) {
 	c.Passed += other.Passed
 	c.OK += other.OK
 	c.Failed += other.Failed
-	addEach(c.Classes[:], other.Classes[:])
-	addEach(c.Numbers[:], other.Numbers[:])
+	latency.AddEach(c.Classes[:], other.Classes[:])
+	latency.AddEach(c.Numbers[:], other.Numbers[:])
 	c.Delivered += other.Delivered
 	c.First += other.First
 	c.Waited += other.Waited
@@ -135,7 +135,7 @@ func (c *Counts) Add(other *Counts) {
 }
 
 // Attempts returns the number of attempts.
-func (c *Counts) Attempts() int { return total(c.Numbers[:]) }
+func (c *Counts) Attempts() int { return latency.Total(c.Numbers[:]) }
 
 // Unsuccessful returns the number of attempts of all classes but delivered.
 func (c *Counts) Unsuccessful() int { return c.Attempts() - c.Classes[hook.ClassDelivered] }

@@ -2,6 +2,8 @@ package stats
 
 import (
 	"iter"
+	"slices"
+	"strings"
 
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/latency"
@@ -37,32 +39,17 @@ func (t *TypeCounts) count(a Attempt) {
 
 // Add adds other counts. The type stays.
 func (t *TypeCounts) Add(other *TypeCounts) {
-	addEach(t.Succeeded[:], other.Succeeded[:])
-	addEach(t.Failed[:], other.Failed[:])
+	latency.AddEach(t.Succeeded[:], other.Succeeded[:])
+	latency.AddEach(t.Failed[:], other.Failed[:])
 	t.Dead += other.Dead
 	t.Latency.Merge(other.Latency)
 }
 
 // Delivered returns the number of successful attempts.
-func (t *TypeCounts) Delivered() int { return total(t.Succeeded[:]) }
+func (t *TypeCounts) Delivered() int { return latency.Total(t.Succeeded[:]) }
 
 // Attempts returns the number of attempts.
-func (t *TypeCounts) Attempts() int { return t.Delivered() + total(t.Failed[:]) }
-
-func total(all []int) int {
-	sum := 0
-	for _, n := range all {
-		sum += n
-	}
-	return sum
-}
-
-// addEach adds counts to those at the same places.
-func addEach(to, counts []int) {
-	for i, n := range counts {
-		to[i] += n
-	}
-}
+func (t *TypeCounts) Attempts() int { return t.Delivered() + latency.Total(t.Failed[:]) }
 
 // Types holds the counts of the event types of one endpoint and hour. The zero value
 // is empty. Values compare with ==.
@@ -78,12 +65,9 @@ func (t *Types) Of(eventType string) *TypeCounts {
 		return &t.Other
 	}
 	used := t.Len()
-	i := 0
-	for i < used && t.Named[i].Type < eventType {
-		i++
-	}
+	i, found := slices.BinarySearchFunc(t.Named[:used], eventType, func(c TypeCounts, name string) int { return strings.Compare(c.Type, name) })
 	switch {
-	case i < used && t.Named[i].Type == eventType:
+	case found:
 	case used == MaxTypes:
 		return &t.Other
 	default:
