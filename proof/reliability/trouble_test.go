@@ -120,8 +120,8 @@ const crowd = 200
 // any rate.
 const busiest = 10 * time.Minute
 
-// troubles returns the rows for a rate and a span of events.
-func troubles(perSecond float64, span time.Duration) (all []trouble) {
+// troubles returns the rows for a span of events.
+func troubles(span time.Duration) (all []trouble) {
 	for _, known := range []bool{false, true} {
 		for _, share := range []float64{0, 0.1, 0.3, 0.5, 0.6, 0.7, 0.8, 0.9} {
 			b := atLeast(shares()[share])
@@ -269,7 +269,7 @@ func TestTroubles(t *testing.T) {
 		if testing.Short() && perSecond > 1 {
 			span = 2 * time.Minute
 		}
-		for _, r := range troubles(perSecond, span) {
+		for _, r := range troubles(span) {
 			if r.span > busiest && perSecond > 1 || r.span > 2*time.Hour {
 				continue
 			}
@@ -357,7 +357,7 @@ func measureTroubles(t *testing.T) []line {
 	var jobs []job
 	for _, perSecond := range []float64{0.1, 1, 20, crowd} {
 		span := spanOf(perSecond)
-		for _, r := range troubles(perSecond, span) {
+		for _, r := range troubles(span) {
 			if perSecond <= 1 || r.span <= busiest {
 				jobs = append(jobs, job{r, perSecond, span})
 			}

@@ -1,6 +1,6 @@
 // Package profiles reads the signature profiles that a deployment defines. It is separate from
-// package sign, which signs by the profiles, so that receivers that verify with package sign need
-// no JSON decoder.
+// package sign, which signs by the profiles, so that receivers that verify with package sign do
+// not depend on the JSON decoder here.
 package profiles
 
 import (
