@@ -53,7 +53,7 @@ const (
 	ReasonDisabled       Reason = "disabled"         // parked: the endpoint is disabled
 	ReasonCircuit        Reason = "circuit_open"     // parked: the endpoint's circuit is open
 	ReasonInFlight       Reason = "in_flight"        // parked: no in-flight slot is free, or other deliveries already wait
-	ReasonRate           Reason = "rate"             // parked: no rate slot within a minute, or other deliveries already wait
+	ReasonRate           Reason = "rate"             // parked: no rate slot soon, or other deliveries already wait
 	ReasonThrottled      Reason = "throttled"        // parked: the endpoint answered 429
 	ReasonDeleted        Reason = "endpoint_deleted" // cancelled
 	ReasonAdded          Reason = "added"            // cancelled: a placeholder for an endpoint that was added to the event later; generation 2 is sent

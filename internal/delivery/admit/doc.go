@@ -22,8 +22,9 @@
 //	probe's lease         by Done: the circuit learns
 //	rate slot             never: it is used up
 //
-// If a task failed by a fault of ours, its message comes again in a second or two, and its share and its slot stay
-// with it. They expire admission.LeaseFor after they began, long before a message of a dead process comes again.
+// If a task failed by a fault of ours, its message comes again in a second or two, and later each time (retry.Redelivery).
+// Its share and its slot stay with it, until they expire admission.LeaseFor after they began, long before a message of
+// a dead process comes again.
 //
 // # Slots go from hand to hand
 //

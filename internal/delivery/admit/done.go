@@ -32,8 +32,9 @@ type Ended struct {
 // attempts correct the circuit, and the breaker's tick fills the slots.
 //
 // After a failed attempt the circuit learns first: it may open, and then no slot is handed over. After
-// a success both happen at the same time, so that a parked delivery does not wait for counts and shares. No group
-// has both an attempt and a delivery parked for a slot: in queues of batches either all need slots, or none does.
+// a success both happen at the same time, so that a parked delivery does not wait for counts and shares. Fill may come
+// before the circuit learns, because no group has both an attempt and a delivery parked for a slot: in queues of batches
+// either all need slots, or none does.
 func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 	var attempts []admission.Result
 	for _, e := range ended {

@@ -37,7 +37,8 @@
 // # Reconciling an endpoint
 //
 // Reconcile reads the endpoint and its circuit record, and does the first row
-// of this table that applies:
+// of this table that applies. Where nothing is parked, the endpoint rests, or a probe is under way, only the tick
+// checks again.
 //
 //	parked delivery older than max_age   delivery becomes dead (expired) in every state
 //	endpoint deleted                     cancel the parked deliveries

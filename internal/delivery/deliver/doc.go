@@ -28,17 +28,18 @@
 //
 // A batch may contain several tasks for one attempt. Each is judged by itself. If several are
 // due, one makes the attempt, and the others fail and come again. They cannot be acknowledged
-// yet: another process may have received the same message, record the attempt under its nonce,
-// and die before (b).
+// yet: another process may have received one of these messages too, record the attempt under that
+// message's nonce, and die before (b). Only that message resumes.
 //
 // A task carries how often its delivery had been parked. If the delivery has been parked
 // since, the task is dropped, unless its attempt is recorded: a copy of it may have parked the
 // delivery and deleted the message. The breaker's task then makes the attempt.
 // settlement.Judge explains why this loses nothing.
 //
-// If the delivery is parked during the attempt, the outcome replaces the park. If another task
+// If the delivery is parked during the attempt, a final outcome replaces the park. If another task
 // first records a failure of the same attempt, a 2xx replaces it. In both cases the write comes
-// last, unless the delivery is dead: see settlement.FollowFirst.
+// last, unless the delivery is dead: see settlement.FollowFirst. After a failure with retries left
+// the park stays, and the attempt is recorded in it, as in any other record.
 //
 // A task that is sent back to wait keeps its nonce: see settlement.SameTask.
 //

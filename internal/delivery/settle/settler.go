@@ -40,8 +40,8 @@ type Written struct {
 }
 
 // Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict
-// it repeats both with the newest record. A plan to follow up first stays one, replaces a death, finds its own
-// write, or stands back, because attempts, parks and settled states do not go back. If another decision stands, it does
+// it repeats both with the newest record. A plan to follow up first never becomes an ordinary one that writes first: it
+// stays, replaces a death, finds its own write, or stands back, because attempts, parks and settled states do not go back. If another decision stands, it does
 // nothing. Even with an error, Written says what was done; the queue then brings the task back.
 func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := store.Repeat, store.Tries

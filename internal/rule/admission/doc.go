@@ -25,7 +25,7 @@
 //
 // The endpoint is held until ThrottledUntil: what becomes due is parked. Whoever parks the first plans the check that
 // releases it when the hold ends: as a message ([Admission.CheckAt]), and in the record for the breaker's tick, should
-// the message be lost. Then the endpoint has a rate for some minutes, its [Pace].
+// the message be lost. Then the endpoint has a rate for a minute or two, its [Pace].
 //
 // # Leases
 //

@@ -9,11 +9,12 @@ import (
 )
 
 const (
-	// leastPace is the lowest pace, and firstPace that after the first 429, in attempts per second. From mostPace on
+	// leastPace is the lowest pace, and firstPace the lowest after the first 429, in attempts per second. From mostPace on
 	// there is none: parked deliveries could not follow it through slots.
 	leastPace, firstPace, mostPace = 1, 5, maxDrainSlots
-	// The pace doubles in ten seconds. In the minute after a refusal it grows by half a percent a second, and 429s take a
-	// fifth of it in narrowEvery: near what the receiver takes, most of the time is growth.
+	// The pace doubles in ten seconds. If a 429 came at a pace, it grows by half a percent a second in the minute after
+	// the hold: near what the receiver takes, most of the time is growth. Such a 429 takes a fifth off the pace, or less
+	// if the hold before ended less than narrowEvery before this one ends.
 	growth, slowGrowth, decrease = 1.07, 1.005, 0.8
 	slowFor                      = time.Minute
 	// pacedWait is how long a task waits for a rate slot of a pace at most. Parked deliveries follow its growth.
@@ -22,7 +23,8 @@ const (
 
 // Pace is the rate at which an endpoint gets attempts after it answered 429. The hold that it asked for is not
 // enough: what waited meanwhile would come at once, be refused, and wait again with all that came since. The pace
-// begins with what the endpoint answered per second before, and grows until ten minutes have passed without another 429.
+// begins with what the endpoint answered per second before, and grows until it is mostPace: within two minutes without
+// another 429.
 type Pace struct {
 	Rate    float64   `stored:"pace"`         // attempts per second at Since; 0: no pace
 	Since   time.Time `stored:"pace_since"`   // the end of the hold
@@ -32,7 +34,7 @@ type Pace struct {
 // At returns the attempts per second at the time; 0: no limit.
 func (p Pace) At(now time.Time) float64 {
 	since := now.Sub(p.Since)
-	if p.Rate == 0 || since >= circuit.Window {
+	if p.Rate == 0 {
 		return 0
 	}
 	slow := time.Duration(0)
@@ -49,7 +51,7 @@ func (p Pace) At(now time.Time) float64 {
 // slower returns the pace after a 429 that holds the endpoint until the time. taken are the results of the last ten
 // minutes.
 func (p Pace) slower(taken circuit.Counts, until, now time.Time) Pace {
-	rate, apart := p.At(now), min(until.Sub(p.Since), narrowEvery)
+	rate, apart := p.At(now), min(until.Sub(p.Since), narrowEvery) // apart: from the end of the last hold to the end of this one
 	if rate == 0 {
 		inMinute := max(10, now.Second()) // seconds of the current minute
 		perSecond := max(float64(taken.OK)/circuit.Window.Seconds(), float64(taken.LastOK)/float64(inMinute))

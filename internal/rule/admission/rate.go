@@ -25,7 +25,7 @@ func (l Limits) Reserve(perSecond float64, now time.Time) (next Limits, slot tim
 	return l, slot
 }
 
-// MaxRateWait is how long a task waits for a reserved rate slot at most. If the next slot is
+// MaxRateWait is how long a task waits for a reserved rate slot at most, but for one of a pace. If the next slot is
 // later, the delivery is parked, so that a changed rate soon applies to everything.
 const MaxRateWait = time.Minute
 

@@ -101,10 +101,10 @@ func (r Record) Suspect(now time.Time) Record {
 	return r.planCheck(now)
 }
 
-// Release returns the record for deliveries that may start now, with a check planned. Of a closed circuit the
-// breaker's check fills the slots ([Record.Width]), as of every endpoint after an outage, or sends the first wave
-// if the endpoint has none, because it coalesces or is fast. Of an open one it sends a probe, even if another was sent
-// and has not come.
+// Release returns the record for deliveries that may start now, with a check planned. If the circuit is closed, the
+// breaker's check fills the slots ([Record.Width]); after an outage every endpoint that does not coalesce has some. An
+// endpoint without slots, because it coalesces or is fast, gets the first wave. If the circuit is open, the check sends a
+// probe, even if another was sent and has not come.
 func (r Record) Release(now time.Time) Record {
 	if r.Waiting && r.State == circuit.Closed {
 		r.Wave = 1

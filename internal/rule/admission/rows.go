@@ -40,7 +40,7 @@ func (a *asking) openAndThrottled(Due) (Verdict, bool) {
 }
 
 // probes admits one probe. Its lease stands in the circuit, and it takes no in-flight slot: meanwhile only a test
-// event starts.
+// event starts. At an endpoint that needs slots it goes to a queue of single tasks first, because it may hang.
 //
 // While deliveries are parked, the breaker chooses the probe, because a new delivery, or a
 // retry that happens to be due, may be of an event type that always fails. Without parked
@@ -93,8 +93,8 @@ func (a *asking) elsewhere(due Due) (Verdict, bool) {
 	return a.toSlot(due), true
 }
 
-// farAboveRate parks the delivery until the next rate slot, because the attempts of a fast endpoint
-// hand no slots over that release it. A delivery with a claim does not keep its in-flight slot while
+// farAboveRate parks the delivery and says when the next rate slot is, for a check: the attempts of a fast endpoint
+// hold no slots, so none is handed over to it. A delivery with a claim does not keep its in-flight slot while
 // it waits: it is parked, too.
 func (a *asking) farAboveRate(due Due) (Verdict, bool) {
 	if !a.paced(due) {

@@ -13,18 +13,18 @@ const (
 	// answer. After an outage it begins with one.
 	FirstSlots = 5
 	// MaxSlots is the highest number of in-flight slots of an endpoint that is not fast.
-	MaxSlots = hook.MaxMaxInFlight
+	MaxSlots = hook.MaxMaxInFlight // 100
 	// earlySlots is the highest number in the first minute of a speed class.
 	earlySlots = 20
 	// narrowEvery is the shortest time between two halvings of the slots: the default timeout of
 	// an attempt.
-	narrowEvery = hook.DefaultTimeout
+	narrowEvery = hook.DefaultTimeout // 10 s
 )
 
 // When a fast endpoint has a rate, its parked deliveries are sent through as many slots as the
 // rate allows per second, within these bounds: a task waits for its rate slot for up to a second, the unit of the
 // queue, or longer at a low rate, and holds an in-flight slot meanwhile. A lease takes about 70 bytes of the limits, so
-// there are at most 50 slots.
+// these are at most 50.
 const (
 	minDrainSlots = 20
 	maxDrainSlots = 50

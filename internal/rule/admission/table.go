@@ -24,7 +24,7 @@ func rules() []rule {
 		{"coalescing", (*asking).coalesces},
 		{"needs an in-flight slot, and others wait", (*asking).behindOthers},
 		{"needs an in-flight slot, in a queue of batches", (*asking).elsewhere},
-		{"above the rate, and others wait, or the next rate slot is over a minute away", (*asking).farAboveRate},
+		{"above the rate, and others wait, or the next rate slot is over a minute away (pace: 5 s)", (*asking).farAboveRate},
 		{"above the rate", (*asking).aboveRate},
 		{"in the queue slot without a share", (*asking).withoutShare},
 		{"needs an in-flight slot", (*asking).inFlight},

@@ -87,7 +87,7 @@ type Plan struct {
 // A record is decided if it shows the attempt, if the delivery is settled, or if this task parked
 // it, in a write whose answer was lost. What replaces the record of another task, or of a copy of this one, follows
 // up first, unless the delivery has ended. Only a decision with an attempt does: the breaker ends and cancels parked
-// deliveries.
+// deliveries. An attempt that failed while the delivery was parked replaces nothing.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
 	own := current.DecidedBy == s.Task.Nonce
@@ -97,8 +97,8 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	decided := recorded || current.State.Settled() || parked
 	switch {
 	// Nothing came between, which is usual; a parked delivery whose task was sent by the breaker or with
-	// a slot is such a one. If the delivery was parked after the task was made, the task must not decide: a copy of it may
-	// have parked the delivery, and that process may have deleted the message. This happens only
+	// a slot is such a one. If the delivery was parked after the task was made, the write must not come first: a copy of the
+	// task may have parked the delivery, and that process may have deleted the message. This happens only
 	// after a conflict, because Judge drops such a task.
 	case !decided && s.Task.Parks >= current.Parks:
 		return Plan{Course: WriteFirst, Record: next, Attempt: attempt}

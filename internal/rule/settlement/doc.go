@@ -20,7 +20,7 @@
 // A crash before (a) repeats the attempt. After a crash between (a) and (c) the same task
 // comes back, six minutes after it was received: SQS keeps a message until it is acknowledged. It finds
 // its own nonce in the record, and resumes at (b). So no crash between two steps loses a delivery. If (b) fails
-// as often as a queue tries, the message goes to the dead-letter queue, from which an operator sends it again.
+// as often as a queue tries, the message goes to the queue undeliverable, from which an operator sends it again.
 //
 // Only a decision that replaces the record of another task does (b) before (a): see
 // [FollowFirst].

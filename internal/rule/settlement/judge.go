@@ -53,8 +53,8 @@ const earlyTolerance = time.Second
 // settled, the task has already decided, and resumes at (b).
 //
 // If the delivery was parked after the task was made, the task is dropped, unless its attempt
-// is recorded. A copy of the task may have parked the delivery and deleted the message. If the
-// task made the attempt and its process died between (a) and (b), no message with this nonce
+// is recorded. A copy of the task may have parked the delivery and deleted the message. Were this
+// task to make the attempt and its process to die between (a) and (b), no message with this nonce
 // would come back, other tasks would find the attempt recorded, and (b) would be lost.
 // Dropping the task loses nothing: the breaker sends another one for a parked delivery, and a
 // release sends its task before it ends the park. No other write changes Parks.
@@ -81,7 +81,7 @@ func Judge(s *Subject, now time.Time) Step {
 		return Step{Do: Join}
 	case d.State == hook.StateRetrying && now.Before(d.NextAttemptAt.Add(-earlyTolerance)):
 		return Step{Do: Send, Sending: new(wait(s))}
-	// Its turn has not come, and its retention ends (see above); or it is older than max_age.
+	// Its turn has not come an hour before its records are deleted (ClosesAt), or it is older than max_age.
 	case turn == order.Later || s.Endpoint != nil && retry.Expired(*d, now, s.Endpoint.MaxAge):
 		return Step{Do: Write, Decision: Expired(now)}
 	}
