@@ -42,7 +42,7 @@ const (
 // delivery has a settled replay, its settlement is completed first: the process that settled
 // the replay died before it could.
 //
-// A run may stop at any point, and runs may overlap. A letter without a decision stays for the
+// A run may stop at any point, as after a fault of a whole batch, and runs may overlap. A letter without a decision stays for the
 // next run. The returned error is about whole batches: receive, read, remove. Faults of single
 // letters are logged.
 func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
@@ -52,7 +52,7 @@ func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
 		most = lettersOfNight
 	}
 	var faults []error
-	for len(faults) < maxParallel && len(r.seen) < most+lettersPerRemoved*int(r.removed.Load()) && r.hasTime(ctx, receiveReserve) {
+	for len(faults) == 0 && len(r.seen) < most+lettersPerRemoved*int(r.removed.Load()) && r.hasTime(ctx, receiveReserve) {
 		unseen, errs := r.receive(ctx)
 		faults = append(faults, errs...)
 		if len(unseen) == 0 { // the queue is empty, or only kept letters return

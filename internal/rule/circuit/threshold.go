@@ -17,8 +17,7 @@ const (
 )
 
 // longestRow caps the row of failures that still counts as chance: about the one at an endpoint that fails in nine of
-// ten attempts. An endpoint that fails more often is down. With a strained circuit so long a row costs little, because
-// each attempt has an in-flight slot.
+// ten attempts. An endpoint that fails more often is down. Only one that has failed as often for a while gets near it.
 const longestRow = 150
 
 // threshold returns the number of failures in a row that opens the circuit, given the counts at its

@@ -66,8 +66,11 @@ func unfit(v any, depth int) (at, message string) {
 
 func fits(number string) bool {
 	_, exponent, has := strings.Cut(strings.ToLower(number), "e")
+	if !has || len(number) > maxNumber {
+		return len(number) <= maxNumber
+	}
 	n, err := strconv.Atoi(exponent)
-	return len(number) <= maxNumber && (!has || err == nil && n >= -maxExponent && n <= maxExponent)
+	return err == nil && n >= -maxExponent && n <= maxExponent
 }
 
 // checkDocument returns the number of values of a schema, and the first thing in it that this package
