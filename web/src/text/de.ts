@@ -195,7 +195,7 @@ export const words: Part<Words> = {
     disabled: 'Wartet: Der Endpunkt ist abgeschaltet',
     circuit_open: 'Wartet: Der Circuit des Endpunkts ist offen',
     in_flight: 'Wartet, bis eine andere Anfrage an den Endpunkt endet',
-    rate: 'Wartet: Das Ratenlimit des Endpunkts ist erreicht',
+    rate: 'Wartet: Der Endpunkt bekommt schon so viele Versuche pro Sekunde, wie erlaubt sind',
     throttled: 'Wartet: Der Endpunkt antwortete 429',
     endpoint_deleted: 'Der Endpunkt wurde gelöscht',
     replayed: 'Durch eine Wiederholung ersetzt',
@@ -728,7 +728,7 @@ export const words: Part<Words> = {
     asOf: 'Endpunkte mit mehr als 100: gezählt',
     queued: 'Eingereiht',
     retrying: 'Neuer Versuch folgt',
-    reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Grenze gleichzeitiger Anfragen', rate: 'Grenze der Rate', throttled: 'Gedrosselt (429)', endpoint_deleted: 'Endpunkt gelöscht' },
+    reasons: { paused: 'Endpunkt angehalten', disabled: 'Endpunkt abgeschaltet', circuit_open: 'Endpunkt scheitert', in_flight: 'Andere Anfragen laufen', rate: 'Rate', throttled: 'Gedrosselt (429)', endpoint_deleted: 'Endpunkt gelöscht' },
   },
   conditions: {
     failing: 'Scheitert',
