@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -30,9 +29,6 @@ const (
 	countConcurrency = 16
 	countTimeout     = 10 * time.Second // well below the 30 s limit of an HTTP API
 )
-
-// errCountTimeout is the cause of a count that ends early.
-var errCountTimeout = errors.New("counting deliveries took too long")
 
 // Pipeline is the health of the deliveries of all tenants.
 type Pipeline struct {
@@ -366,11 +362,11 @@ func (p *Pipeline) add(found part) {
 
 // counting calls count for at most countTimeout. complete is false after it: count then ended early.
 func counting(ctx context.Context, count func(context.Context) error) (complete bool, err error) {
-	bounded, cancel := context.WithTimeoutCause(ctx, countTimeout, errCountTimeout)
+	bounded, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 
 	err = count(bounded)
-	if err != nil && context.Cause(bounded) == errCountTimeout { //nolint:errorlint // context.Cause returns the cause itself
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return false, nil
 	}
 	return err == nil, err

@@ -54,8 +54,7 @@ func (p Pace) slower(taken circuit.Counts, until, now time.Time) Pace {
 	rate, apart := p.At(now), min(until.Sub(p.Since), narrowEvery) // apart: from the end of the last hold to the end of this one
 	if rate == 0 {
 		inMinute := max(10, now.Second()) // seconds of the current minute
-		perSecond := max(float64(taken.OK)/circuit.Window.Seconds(), float64(taken.LastOK)/float64(inMinute))
-		return Pace{Rate: max(perSecond, firstPace), Since: until}
+		return Pace{Rate: max(firstPace, float64(taken.OK)/circuit.Window.Seconds(), float64(taken.LastOK)/float64(inMinute)), Since: until}
 	}
 	rate *= math.Pow(decrease, max(0, apart).Seconds()/narrowEvery.Seconds()) // after short holds perhaps for the same reason
 	return Pace{Rate: max(rate, leastPace), Since: until, Refused: p.Refused || apart == narrowEvery}
