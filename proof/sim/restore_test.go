@@ -276,11 +276,12 @@ func (w *simulation) rememberDelivery(d hook.Delivery, old checker) {
 		w.attempts[ref][n+1] = old.attempts[ref][n+1]
 	}
 	for _, s := range old.posts[ref] {
-		if s.of.number <= d.Attempts {
-			w.posts[ref] = append(w.posts[ref], s)
-		} else {
+		late := s.outcome.Class == hook.ClassDelivered && !d.State.Settled() // of two tasks for an attempt, recorded since
+		if s.of.number > d.Attempts || late {
 			w.count(forgotten)
+			continue
 		}
+		w.posts[ref] = append(w.posts[ref], s)
 	}
 }
 
