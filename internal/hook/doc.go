@@ -102,9 +102,9 @@
 //   - Park: keep a delivery in the store without a task, because the endpoint is paused, disabled, throttled or at a
 //     limit, or because its circuit is open.
 //   - Backlog: parked deliveries that wait although the circuit is closed.
-//   - Release: send tasks for the parked deliveries of an endpoint, in slots or in waves: after an outage in slots, from one
-//     on, and in full waves as soon as the endpoint is fast again. In a wave a delivery becomes retrying; in a slot it
-//     stays parked until its attempt is recorded.
+//   - Release: send tasks for the parked deliveries of an endpoint, in slots or in waves: after an outage in slots,
+//     from one on, and, without max_in_flight or a rate, in full waves as soon as the endpoint is fast again. In a wave
+//     a delivery becomes retrying; in a slot it stays parked until its attempt is recorded.
 //   - Stale: an attempt lost on a kept connection that the receiver had closed. It is repeated at once, and does not count
 //     the first time.
 //   - Wave: one step of a release. Waves grow: 1, 2, 4 and so on, up to 500 deliveries.

@@ -51,7 +51,7 @@ type Freed struct {
 	Answers  []admission.Answer
 	Last     time.Time // when the last of the deliveries was created
 	Failed   bool      // at least one attempt failed
-	Leased   int       // parked deliveries that may have a slot, which a list of those without one passes over; 0: probably none wait
+	Leased   int       // parked deliveries that may have a slot: the list reads so many more; 0: probably none wait
 }
 
 // freedBy returns the slots that the tasks of an endpoint held. A task whose message comes again, after a fault of
@@ -127,8 +127,8 @@ func (s *Releaser) HandOver(ctx context.Context, f Freed) error {
 	return err
 }
 
-// promote makes the endpoint fast, if the limits prove its speed. Its waiting deliveries need no
-// slots any more: a circuit check releases them now, in full waves.
+// promote makes the endpoint fast, if the limits prove its speed. Without max_in_flight and a rate its waiting
+// deliveries need no slots any more: a circuit check releases them now, in full waves.
 func (s *Releaser) promote(ctx context.Context, record admission.Record, l admission.Limits) error {
 	before, after, err := s.updateCircuit(ctx, record, func(before admission.Record) admission.Record { return before.Promoted(l, s.Now()) })
 	if err != nil || after == before || !after.Backlog() {

@@ -9,8 +9,8 @@
 //	release  parked deliveries of a working one      each gets a task, a wave or a slot at a time
 //	end      parked deliveries that cannot be sent   each ends, and its owner and job learn of it;
 //	         any more                                an endpoint is forgotten only without any
-//	sweep    tasks that were lost                   an overdue delivery has a task within an hour, or
-//	                                                 some each, while the queues are late
+//	sweep    tasks that were lost                   an overdue delivery has a task within an hour; while
+//	                                                 the queues are late, some of each tenant have
 //	record   queued deliveries, for the sweep        each has a record soon after its event, or waits in a
 //	                                                 sequence, after which the sweep looks
 //	letters  the dead-letter queue                   it has no letter but that of an open dead letter

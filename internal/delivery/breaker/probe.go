@@ -17,9 +17,8 @@ const (
 	maxHalvings = 10
 )
 
-// mustAwaitProbe reports whether it is too early for a probe and nothing is under way: the
-// circuit is open before the end of its cooldown, or the endpoint of an open or half-open
-// circuit is throttled.
+// mustAwaitProbe reports whether it is too early for a probe: the circuit is open before the end of
+// its cooldown, or the endpoint of an open or half-open circuit is throttled.
 func (r *reconciliation) mustAwaitProbe() bool {
 	throttled := r.record.State == circuit.HalfOpen && r.now.Before(r.record.ThrottledUntil)
 	return throttled || r.record.State == circuit.Open && r.now.Before(r.record.NextProbe())

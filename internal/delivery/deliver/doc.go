@@ -32,14 +32,14 @@
 // message's nonce, and die before (b). Only that message resumes.
 //
 // A task carries how often its delivery had been parked. If the delivery has been parked
-// since, the task is dropped, unless its attempt is recorded: a copy of it may have parked the
-// delivery and deleted the message. The breaker's task then makes the attempt.
+// since, the task is dropped, because a copy of it may have parked the delivery and deleted the
+// message. The breaker's task then makes the attempt. If its own attempt is recorded, it resumes.
 // settlement.Judge explains why this loses nothing.
 //
-// If the delivery is parked during the attempt, a final outcome replaces the park. If another task
-// first records a failure of the same attempt, a 2xx replaces it. In both cases the write comes
-// last, unless the delivery is dead: see settlement.FollowFirst. After a failure with retries left
-// the park stays, and the attempt is recorded in it, as in any other record.
+// If the delivery is parked during the attempt, a final outcome replaces the park. If another task first records a
+// failure of the same attempt, a 2xx replaces it. In both cases the write comes last, but for moving on a sequence,
+// unless the delivery is dead: see settlement.FollowFirst. After a failure with retries left the park stays, and the
+// attempt is recorded in it, as in any other record.
 //
 // A task that is sent back to wait keeps its nonce: see settlement.SameTask.
 //

@@ -121,9 +121,9 @@ func stepAfter(s *subject, v admission.Verdict, now time.Time) (settlement.Step,
 }
 
 // processGroup takes the steps of a group concurrently, and returns to the gate what the tasks held. The
-// verdicts stand for the whole group: a circuit that opens after it was loaded stops no attempt of the group,
+// verdicts stand for the whole group: a circuit that opens after its record was loaded stops no attempt of the group,
 // unless the gate has to write the circuit, and meets a conflict. Each delivery is settled by its own outcome. A
-// circuit of a later generation ignores the outcomes, but for a 429; the counts of its window do not.
+// circuit of a later generation ignores the outcomes, but for a 429; the counts of the window include them.
 func (d *Deliverer) processGroup(ctx context.Context, g *group) {
 	done := ends{tasks: make([]admit.Ended, 0, len(g.jobs))}
 	requests, rest := requestsOf(g.jobs)

@@ -19,13 +19,14 @@
 //
 // The order of the write and the steps depends on who comes back after a crash between them:
 //
-//	who ends it                                  the write   after a crash between write and steps
+//	who ends it                                  written     after a crash between write and steps
 //	a task: delivered, dead, expired, cancelled  first       the task comes again, and finds its nonce
-//	a task, over a record of another task in     before      the record is as before: see
-//	which the delivery has not ended             moving on   settlement.FollowFirst; after the write, the
-//	                                                         sweep moves the sequence on
-//	a check of the breaker: expired, cancelled   before      the delivery is still parked, and ends again;
-//	                                             moving on   the sweep moves its sequence on
+//	a task, over a record of another task in     after all   the record is as before: see
+//	which the delivery has not ended             but moving  settlement.FollowFirst; after the write, the
+//	                                             on          sweep moves the sequence on
+//	a check of the breaker: expired, cancelled   after all   the delivery is still parked, and ends again;
+//	                                             but moving  the sweep moves its sequence on
+//	                                             on
 //	a person or a job: discarded, cancelled      first       the request or the message is repeated, and
 //	                                                         finds its end in the record
 //	an erasure: cancelled                        first       the same

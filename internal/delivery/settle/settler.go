@@ -39,10 +39,11 @@ type Written struct {
 	Made   bool
 }
 
-// Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict
-// it repeats both with the newest record. A plan to follow up first never becomes an ordinary one that writes first: it
-// stays, replaces a death, finds its own write, or stands back, because attempts, parks and settled states do not go back. If another decision stands, it does
-// nothing. Even with an error, Written says what was done; the queue then brings the task back.
+// Write writes the decision (a) and follows up (b), in the order of the plan. After a conflict it repeats both with the
+// newest record. A plan to follow up first never becomes an ordinary one that writes first, which would send a retry
+// after the work of an end: it stays, replaces a death, finds its own write, or stands back, because attempts, parks
+// and settled states do not go back. If another decision stands, it does nothing. Even with an error, Written says what
+// was done; the queue then brings the task back.
 func (s *Settler) Write(ctx context.Context, about *settlement.Subject, decision settlement.Decision) (Written, error) {
 	repeat, tries := store.Repeat, store.Tries
 	if decision.HasAttempt() {

@@ -16,7 +16,7 @@
 //
 // # Speed
 //
-// Endpoints that are not fast, and endpoints with max_in_flight, need in-flight slots. An endpoint
+// Endpoints that are not fast, strained ones, and those with max_in_flight need in-flight slots. An endpoint
 // becomes fast by its score ([Score]). It becomes slow with five late attempts within a clock minute. After
 // an outage it is unproven, like a new one, but has only one slot at first. The slots of an endpoint
 // that is not fast follow its answers.
@@ -40,9 +40,9 @@
 //
 // # Shares
 //
-// A task in the queue slot also holds a share of its tenant, from before it is sent there until
-// its attempt is settled. Shares are the tenant's share of that queue. The tenant's other tasks
-// go to the queue overflow. So each tenant has only a few tasks in the queue slot, and the
-// tasks of other tenants soon find a free function there. In the queue overflow there are no shares: the slots of
-// each endpoint bound its tasks, and the queue is fair between tenants ([hook.Task.Group]).
+// A task in the queue slot also holds a share of its tenant, from before it is sent there until its attempt is settled.
+// Shares are the tenant's share of that queue. The tenant's other tasks go to the queue overflow. So each tenant has
+// only a few tasks in the queue slot, and the tasks of other tenants soon find a free function there. In the queue
+// overflow there are no shares: the slots of each endpoint bound its tasks, and the queue is fair between tenants
+// ([hook.Task.Group]: a tenant and one of 8 buckets of its endpoints).
 package admission

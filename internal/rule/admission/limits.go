@@ -6,7 +6,7 @@ import "time"
 // endpoint. The shares of a tenant in the queue slot are Limits of their own, with nothing but
 // leases.
 type Limits struct {
-	Most       int              // of writes only: the leases that there may be after one that adds some, which the store holds
+	Most       int              // of a write that adds leases: how many there may be afterwards; with more the store refuses the write
 	Leases     map[string]Lease `stored:"leases"`                   // by LeaseKey
 	RateSlot   time.Time        `stored:"rate_slot_ns,nanoseconds"` // the first free rate slot
 	Rate       float64          `stored:"rate"`                     // the rate per second at which slots were reserved

@@ -155,8 +155,9 @@ func (r Record) Trip(s circuit.Settings, now time.Time) Record {
 }
 
 // opened returns the record whose circuit has opened. The endpoint must prove its speed again, within its own
-// timeout: the one that a review shortened may be what it fails by. The probes of
-// a new outage begin with the oldest delivery; if the outage before goes on, so do its probes.
+// timeout: the one that a review shortened may be what it fails by. The first
+// probe of a new outage is chosen among the oldest deliveries; if the outage before goes on, so does the choice among
+// younger ones.
 func (r Record) opened(before Record, now time.Time) Record {
 	r.ProbeSentAt, r.Review.Timeout = time.Time{}, 0
 	if !r.OpenedAt.Equal(before.OpenedAt) {

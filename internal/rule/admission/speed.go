@@ -64,7 +64,7 @@ func (r Record) Slowed(now time.Time) Record {
 const FullWave = 10
 
 // Promoted returns the record with the class fast, if the score proves the speed. Then a full wave
-// of its waiting deliveries is due.
+// of its waiting deliveries is due, unless it still has slots ([Record.Width]).
 func (r Record) Promoted(l Limits, now time.Time) Record {
 	rested := r.Speed != Slow || now.Sub(r.SpeedAt) >= SlowRest
 	if r.Speed == Fast || !rested || !l.Score.Proven() || !l.ScoreAt.Equal(r.SpeedAt) {

@@ -25,10 +25,10 @@ func (s State) String() string {
 type Settings struct {
 	hook.CircuitSettings
 
-	Fragile bool // the review found the endpoint so slow that FragileFailures open it; see review.Flags
+	Fragile bool // the review found the endpoint so slow that its configured Failures are FragileFailures at most; see review.Flags
 }
 
-// FragileFailures caps the threshold of failures in a row for a fragile endpoint, because each of
+// FragileFailures caps the configured failures in a row for a fragile endpoint, because each of
 // its failures occupies a function for longer.
 const FragileFailures = 3
 

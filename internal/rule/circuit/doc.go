@@ -61,12 +61,12 @@
 // were in flight meanwhile do not count: each of five slots may hold a delivery that always fails,
 // while many others succeed. So with 5 configured failures, an outage of a healthy endpoint with n
 // attempts in flight is found after at most n + 4 failures. For an endpoint that a review found
-// fragile, at most 3 are required; its speed class makes no difference. An endpoint without any
+// fragile, at most 3 count as configured; its speed class makes no difference. An endpoint without any
 // success within ten minutes also opens by the number of its attempts (Settings.Minimum), but not in the ten minutes
 // after an outage.
 //
-// A success of an attempt that was admitted before the first failure was written ends no row: it changes nothing in
-// the record as it was read, and so costs no write.
+// A success of an attempt that was admitted before the first failure was written ends no row, as a rule: package admit
+// applies it to the record that admitted it, where it changes nothing, and so writes nothing.
 //
 // An endpoint that fails now and then has rows of failures by chance. If p is its failure rate,
 // a row of n has the probability p^n. A row opens the circuit when this is no more than the

@@ -84,10 +84,10 @@ type Plan struct {
 // On returns the plan for the newest record, which it does not change. The first case that applies
 // decides.
 //
-// A record is decided if it shows the attempt, if the delivery is settled, or if this task parked
-// it, in a write whose answer was lost. What replaces the record of another task, or of a copy of this one, follows
-// up first, unless the delivery has ended. Only a decision with an attempt does: the breaker ends and cancels parked
-// deliveries. An attempt that failed while the delivery was parked replaces nothing.
+// A record is decided if it shows the attempt, if the delivery is settled, or if this task parked it, in a write whose
+// answer was lost. What replaces the record of another task, or of a copy of this one, follows up first, unless the
+// delivery has ended. Only a decision with an attempt replaces another: one without stands back, because the breaker
+// ends and cancels parked deliveries. An attempt that failed while the delivery was parked replaces nothing.
 func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 	next, attempt := d.apply(s, current)
 	own := current.DecidedBy == s.Task.Nonce

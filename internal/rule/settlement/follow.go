@@ -13,7 +13,8 @@ type Sending struct {
 	At    time.Time
 }
 
-// NextSending returns the task of the next attempt of a retrying delivery to the endpoint.
+// NextSending returns the task of the next attempt of a retrying delivery to the endpoint; nil: deleted, so that the
+// gate will cancel the delivery.
 func NextSending(d *hook.Delivery, e *hook.Endpoint) Sending {
 	queue, at := e.QueueAt(hook.QueueRetry, d.NextAttemptAt)
 	return Sending{Task: d.NextTask(), Queue: queue, At: at}

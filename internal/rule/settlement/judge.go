@@ -57,7 +57,7 @@ const earlyTolerance = time.Second
 // task to make the attempt and its process to die between (a) and (b), no message with this nonce
 // would come back, other tasks would find the attempt recorded, and (b) would be lost.
 // Dropping the task loses nothing: the breaker sends another one for a parked delivery, and a
-// release sends its task before it ends the park. No other write changes Parks.
+// release sends its task before it ends the park. Only a park changes Parks.
 func Judge(s *Subject, now time.Time) Step {
 	t, d := s.Task, s.Delivery
 	own, turn := d.DecidedBy == t.Nonce, s.Sequence.TurnOf(*d)
