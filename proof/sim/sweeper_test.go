@@ -86,7 +86,7 @@ func (w *simulation) planSweep() {
 			if err := wiring.Breaker().Sweep(p.context()); err == nil {
 				p.count("sweeps")
 			}
-		}, func(*process) { w.checkSwept() })
+		}, w.checkSwept)
 		over := w.now.Sub(start) > suffering+drainAtMost
 		if w.ordered {
 			over = w.now.Sub(w.quietAt) > orderedDrain
@@ -108,9 +108,9 @@ func (q sweepQueue) Send(ctx context.Context, queue hook.Queue, tasks []hook.Tas
 	return q.ports.Send(ctx, queue, tasks, delay)
 }
 
-// checkSwept: without other faults, and an hour after the last one and a restore, no delivery is overdue
-// after a sweep for longer than the bound.
-func (w *simulation) checkSwept() {
+// checkSwept: without other faults, and an hour after the last one and a restore, no delivery that the index listed when
+// a sweep began is overdue after it for longer than the bound.
+func (w *simulation) checkSwept(sweep *process) {
 	late := checkLate
 	if !w.restored.IsZero() {
 		late = checkRestored
@@ -119,6 +119,9 @@ func (w *simulation) checkSwept() {
 		return
 	}
 	for _, id := range w.recorded {
+		if w.listed[id].After(sweep.started) {
+			continue
+		}
 		if d := w.records[id]; (d.State == hook.StateRetrying || d.State == hook.StateQueued) && w.now.Sub(d.OverdueFrom()) > sweepWithin {
 			w.fail(late, "%s is overdue for %s after a sweep", id, w.now.Sub(d.OverdueFrom()))
 		}
