@@ -487,7 +487,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a failed probe forgets its copy", file: "internal/rule/circuit/circuit.go", test: "internal/rule/circuit TestCircuit_NoProbeBesideACopy",
-			old: "next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)", bug: "next.ProbeAt = later(next.ProbeAt, c.LeaseUntil)",
+			old: "next.LeaseUntil, next.ProbeAt = c.LeaseUntil, Later(next.ProbeAt, c.LeaseUntil)", bug: "next.ProbeAt = Later(next.ProbeAt, c.LeaseUntil)",
 		},
 		{
 			name: "of two tasks of one attempt in a batch, the second is acknowledged", file: "internal/delivery/deliver/judge.go", test: "internal/delivery/deliver TestProcessBatch_OneTaskMakesTheAttempt",

@@ -1,6 +1,7 @@
 package breaker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -95,7 +96,9 @@ func (r *letterRun) receive(ctx context.Context) (unseen []Letter, faults []erro
 		received[i], err = r.DeadLetters.Receive(ctx)
 		return err
 	})
-	for _, letter := range slices.Concat(received...) {
+	all := slices.Concat(received...)
+	slices.SortFunc(all, func(a, b Letter) int { return cmp.Compare(a.ID, b.ID) }) // whichever request received them
+	for _, letter := range all {
 		if !r.seen[letter.ID] {
 			r.seen[letter.ID] = true
 			unseen = append(unseen, letter)

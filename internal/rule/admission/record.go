@@ -193,10 +193,7 @@ func (r *Record) NextProbe() time.Time {
 	case circuit.Closed:
 		return time.Time{}
 	}
-	if at.Before(r.ThrottledUntil) {
-		return r.ThrottledUntil
-	}
-	return at
+	return circuit.Later(at, r.ThrottledUntil)
 }
 
 // AttendBy returns the record with AttendAt no later than at; a zero at changes nothing.
@@ -217,10 +214,7 @@ func (r Record) planCheck(now time.Time) Record {
 	case circuit.Closed:
 		r.AttendAt = time.Time{}
 		if r.Waiting {
-			r.AttendAt = now.Add(AttendAfter)
-			if r.ThrottledUntil.After(r.AttendAt) {
-				r.AttendAt = r.ThrottledUntil
-			}
+			r.AttendAt = circuit.Later(now.Add(AttendAfter), r.ThrottledUntil)
 		}
 	}
 	if r.Untold != (Untold{}) {

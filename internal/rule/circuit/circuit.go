@@ -173,7 +173,7 @@ func (c Circuit) AfterProbe(r ProbeResult, s Settings, now time.Time) Circuit {
 		next.Cooldown, next.ProbeAt = c.Cooldown, now
 	}
 	if r.Copied { // whatever the owner changes meanwhile
-		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)
+		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, Later(next.ProbeAt, c.LeaseUntil)
 	}
 	return next
 }

@@ -19,11 +19,11 @@ func (c Circuit) Mended(moved bool, now time.Time) Circuit {
 		c.Generation++
 		c.State, c.ProbeAt, c.Holder, c.LeaseUntil = Open, now, "", time.Time{}
 	case c.State == Open:
-		if at := later(now, c.LeaseUntil); at.Before(c.ProbeAt) {
+		if at := Later(now, c.LeaseUntil); at.Before(c.ProbeAt) {
 			c.ProbeAt = at
 		}
 	case c.State == HalfOpen:
-		c.ProbeAt = later(now, c.leasedAt().Add(time.Millisecond)) // by another clock, in the unit of the record
+		c.ProbeAt = Later(now, c.leasedAt().Add(time.Millisecond)) // by another clock, in the unit of the record
 	case c.Failures > 0, !c.StrainedAt.IsZero(), !c.OpenedAt.IsZero():
 		return c.Reset(now)
 	}
@@ -33,7 +33,7 @@ func (c Circuit) Mended(moved bool, now time.Time) Circuit {
 // ProbeWithin returns the circuit after its owner shortened the cooldown: an open one waits for the
 // next probe for no longer, except for the lease of a probe in flight.
 func (c Circuit) ProbeWithin(cooldown time.Duration, now time.Time) Circuit {
-	if at := later(now.Add(cooldown), c.LeaseUntil); c.State == Open && at.Before(c.ProbeAt) {
+	if at := Later(now.Add(cooldown), c.LeaseUntil); c.State == Open && at.Before(c.ProbeAt) {
 		c.Cooldown, c.ProbeAt = min(c.Cooldown, cooldown), at
 	}
 	return c
@@ -42,7 +42,8 @@ func (c Circuit) ProbeWithin(cooldown time.Duration, now time.Time) Circuit {
 // leasedAt returns when the probe of a half-open circuit took its lease.
 func (c Circuit) leasedAt() time.Time { return c.LeaseUntil.Add(-ProbeLease) }
 
-func later(a, b time.Time) time.Time {
+// Later returns the later one of two times.
+func Later(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}
@@ -56,7 +57,7 @@ func (c Circuit) Trip(s Settings, now time.Time) Circuit {
 	next.OpenedAt = time.Time{}
 	next = next.open(s, now)
 	if now.Before(c.LeaseUntil) {
-		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, later(next.ProbeAt, c.LeaseUntil)
+		next.LeaseUntil, next.ProbeAt = c.LeaseUntil, Later(next.ProbeAt, c.LeaseUntil)
 	}
 	return next
 }
