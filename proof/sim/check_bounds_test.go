@@ -123,10 +123,10 @@ func (w *simulation) sawWrite(p *process, old, d hook.Delivery) {
 
 // sawConflict: each conflict of a message has another writer since the start of the process.
 func (w *simulation) sawConflict(p *process, ref hook.DeliveryRef) {
+	p.conflicts[ref]++
 	if w.records[ref].Reason == hook.ReasonAdded || w.boundless(ref) {
 		return
 	}
-	p.conflicts[ref]++
 	others := 0
 	for _, at := range w.writes[ref] {
 		if !at.Before(p.started) {
