@@ -21,12 +21,11 @@
 //
 //	who ends it                                  written     after a crash between write and steps
 //	a task: delivered, dead, expired, cancelled  first       the task comes again, and finds its nonce
-//	a task, over a record of another task in     after all   the record is as before: see
-//	which the delivery has not ended             but moving  settlement.FollowFirst; after the write, the
-//	                                             on          sweep moves the sequence on
-//	a check of the breaker: expired, cancelled   after all   the delivery is still parked, and ends again;
-//	                                             but moving  the sweep moves its sequence on
-//	                                             on
+//	a task, over a record of another task in     last, then  the record is as before: see
+//	which the delivery has not ended             moved on    settlement.FollowFirst; after the write, the
+//	                                                         sweep moves the sequence on
+//	a check of the breaker: expired, cancelled   last, then  the delivery is still parked, and ends again;
+//	                                             moved on    the sweep moves its sequence on
 //	a person or a job: discarded, cancelled      first       the request or the message is repeated, and
 //	                                                         finds its end in the record
 //	an erasure: cancelled                        first       the same
