@@ -55,8 +55,8 @@ type Freed struct {
 }
 
 // freedBy returns the slots that the tasks of an endpoint held. A task whose message comes again, after a fault of
-// ours, keeps its slot, as a claim: handed over, the slot would go to the same delivery, still the first in the order, and the
-// delivery would have a second task.
+// ours, keeps its slot, as a claim: handed over, the slot would go to the same delivery, still the first in the order,
+// and the delivery would have a second task.
 func freedBy(e *hook.Endpoint, ended []Ended) Freed {
 	f := Freed{Endpoint: e}
 	for _, one := range ended {

@@ -43,9 +43,9 @@ const (
 // delivery has a settled replay, its settlement is completed first: the process that settled
 // the replay died before it could.
 //
-// A run may stop at any point, as after a fault of a whole batch, and runs may overlap. A letter without a decision stays for the
-// next run. The returned error is about whole batches: receive, read, remove. Faults of single
-// letters are logged.
+// A run may stop at any point, as after a fault of a whole batch, and runs may overlap. A letter without
+// a decision stays for the next run. The returned error is about whole batches: receive, read, remove.
+// Faults of single letters are logged.
 func (b *Breaker) ReconcileDeadLetters(ctx context.Context) error {
 	r := letterRun{Breaker: b, seen: make(map[string]bool), kept: make(map[hook.DeliveryRef]Letter)}
 	most := lettersOfRun

@@ -128,9 +128,9 @@ func (r *sweepRun) sweep(ctx context.Context) (err error) {
 // delivery of the page before, whose millisecond may have more. A whole page of one millisecond is listed
 // again if deliveries left it.
 //
-// While the queues are late, it sweeps a few of each tenant, whatever the faults. Nobody can see whose tasks the queues hold:
-// those of a tenant with many overdue deliveries are probably there, and the tasks of the others may be
-// lost.
+// While the queues are late, it sweeps a few of each tenant, whatever the faults. Nobody can see whose
+// tasks the queues hold: those of a tenant with many overdue deliveries are probably there, and the tasks
+// of the others may be lost.
 func (r *sweepRun) sweepState(ctx context.Context, state hook.State) error {
 	late := r.visible > maxVisible || state == hook.StateQueued && r.first > maxFirst
 	few := make(map[hook.TenantID]int)

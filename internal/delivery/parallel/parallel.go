@@ -29,6 +29,9 @@ func Recover(err *error) {
 // The calling goroutine makes the last call, because a new goroutine would first have to grow its
 // stack.
 func Each(n, limit int, f func(i int) error) []error {
+	if n == 0 {
+		return nil
+	}
 	errs := make([]error, n)
 	var (
 		others   errgroup.Group
@@ -43,16 +46,13 @@ func Each(n, limit int, f func(i int) error) []error {
 		errs[i] = f(i)
 	}
 	others.SetLimit(limit - 1)
-	for i := range n {
-		if i == n-1 {
-			call(i)
-			break
-		}
+	for i := range n - 1 {
 		others.Go(func() error {
 			call(i)
 			return nil // errs holds the error of each call
 		})
 	}
+	call(n - 1)
 	_ = others.Wait()
 	if text := panicked.Load(); text != nil {
 		panic(*text)
