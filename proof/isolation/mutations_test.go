@@ -35,6 +35,10 @@ func mutations() []mutation {
 			old: "const latePenalty = 19", bug: "const latePenalty = 1",
 		},
 		{
+			rule: "late attempts in flight are no late answers", file: "internal/rule/admission/speed.go", test: "internal/delivery/admit TestRecord_Promoted",
+			old: "l.Score.Proven(l.late(now))", bug: "l.Score.Proven(0*l.late(now))",
+		},
+		{
 			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/speed.go", test: "internal/delivery/admit TestHandOver_CountsTheAnswers",
 			old: "now.Sub(r.SpeedAt) >= SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
 		},
@@ -52,11 +56,15 @@ func mutations() []mutation {
 		},
 		{
 			rule: "a hand-over claims more slots than the endpoint has", file: "internal/delivery/admit/call.go", test: "internal/delivery/admit TestHandOver_ClaimsTheEndedSlots",
-			old: "if width <= len(next.Leases) ||", bug: "if width += len(next.Leases); width == 0 ||",
+			old: "if crowded || width <= len(next.Leases) ||", bug: "if width += len(next.Leases); crowded || width == 0 ||",
 		},
 		{
 			rule: "slots are not handed over", file: "internal/delivery/admit/call.go", row: "limited backlog",
-			old: "if width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {", bug: "if width <= len(next.Leases) || len(c.freed) > 0 {",
+			old: "if crowded || width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {", bug: "if crowded || width <= len(next.Leases) || len(c.freed) > 0 {",
+		},
+		{
+			rule: "a slot that others leave no delivery for stays in use", file: "internal/delivery/admit/call.go", test: "internal/delivery/admit TestHandOver_MeetsOtherWriters",
+			old: "c.tries > patience &&", bug: "c.tries > 1000 &&",
 		},
 		{
 			rule: "the last slot asks for no check", file: "internal/delivery/admit/slots.go", test: "internal/delivery/admit TestHandOver_LastSlot",

@@ -3,13 +3,16 @@ package isolation_test
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"surehook.example/surehook/internal/delivery/send"
 	"surehook.example/surehook/internal/hook"
+	"surehook.example/surehook/internal/rule/admission"
 )
 
 // lateAnswer is shorter than the timeout of an attempt, and hanging is longer.
@@ -23,7 +26,7 @@ const (
 func lateThird(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
-	return slowFor(t, s, 0.3, lateAnswer, lateAnswer)
+	return slowFor(t, s, rates{1: 10, 20: s.of(0, 0, 10)}, 0.3, lateAnswer, lateAnswer)
 }
 
 func hangingThird(t *testing.T, s setup) (measured string) {
@@ -31,25 +34,29 @@ func hangingThird(t *testing.T, s setup) (measured string) {
 
 	// Two attempts in 100 time out three times in a row, so 95 % have two time-outs at most, and
 	// the delays after them.
-	return slowFor(t, s, 0.3, hanging, 2*hook.DefaultTimeout+3*time.Second)
+	return slowFor(t, s, rates{1: 10, 20: s.of(0, 3, 10)}, 0.3, hanging, 2*hook.DefaultTimeout+3*time.Second)
 }
 
 func allLate(t *testing.T, s setup) (measured string) {
 	t.Helper()
 
-	return slowFor(t, s, 1, lateAnswer, lateAnswer)
+	return slowFor(t, s, rates{1: 10, 20: s.of(0, 0, 10)}, 1, lateAnswer, lateAnswer)
 }
 
-// slowFor posts events for ten minutes, of which a share is answered after the wait. alone is the
-// 95th percentile of the time to the delivery without slots.
-func slowFor(t *testing.T, s setup, share float64, wait, alone time.Duration) (measured string) {
+// rates are for how many minutes events are posted, by events a second.
+type rates map[int]int
+
+// slowFor posts events of which a share is answered after the wait. alone is the 95th percentile of the time to the
+// delivery without slots. With some answers in time the slots suffice.
+func slowFor(t *testing.T, s setup, r rates, share float64, wait, alone time.Duration) (measured string) {
 	t.Helper()
 
-	const minutes = 10
-	rates := []int{1, 20}[:s.of(1, 1, 2)]
 	var all []string
-	for _, rate := range rates {
-		events := 60 * minutes * rate
+	for _, rate := range slices.Sorted(maps.Keys(r)) {
+		events := 60 * r[rate] * rate
+		if events == 0 {
+			continue
+		}
 		s.run(t, func(l *lab) {
 			var took []time.Duration
 			e := l.endpoint("acme", func(r send.Request) (time.Duration, int) {
@@ -76,6 +83,8 @@ func slowFor(t *testing.T, s setup, share float64, wait, alone time.Duration) (m
 			}
 			p95 := percentile(took, 95)
 			s.want(t, rate > 1 || p95 <= alone*13/10, "%d a second: p95 %s; want at most 1.3 times %s", rate, p95, alone)
+			s.want(t, share >= 1 || 100*delivered >= 95*events && most <= admission.MaxSlots,
+				"%d a second: %d of %d delivered, at most %d requests at once; want 95 %% and %d", rate, delivered, events, most, admission.MaxSlots)
 			all = append(all, fmt.Sprintf("at %d a second %.1f %% delivered, p95 %s, at most %d requests at once", rate, 100*float64(delivered)/float64(events), shownUpTo(p95), most))
 		})
 	}

@@ -28,6 +28,7 @@ type call struct {
 	read     *admission.Limits // the limits before the claim; nil: not read yet
 	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
 
+	tries    int              // of the write
 	after    admission.Limits // the limits after the claim
 	rateWait time.Duration    // until the next rate slot, if that is too far away for a claim; otherwise 0
 }
@@ -64,7 +65,9 @@ func (c *call) choose(ctx context.Context, before admission.Limits, now time.Tim
 		next = next.Answered(answer, c.record.InitialSlots(), c.record.SpeedAt, now)
 	}
 	width := c.width(next, now)
-	if width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {
+	c.tries++
+	crowded := c.tries > patience && len(c.freed)+len(c.kept) > 0
+	if crowded || width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {
 		return next, nil, nil
 	}
 	listed, err := c.listOnce(ctx, len(next.Leases))

@@ -261,6 +261,36 @@ func TestHandOver_CountsTheAnswers(t *testing.T) {
 	}
 }
 
+// Another process claims each delivery first, five times. Then HandOver gives the slot back without a claim: kept, it
+// would be in use until its lease ends, two minutes without an attempt.
+func TestHandOver_MeetsOtherWriters(t *testing.T) {
+	t.Parallel()
+
+	for conflicts, sent := range map[int]string{4: "4", 5: "", 100: ""} {
+		w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = min(conflicts+1, 100) })
+		w.park(make([]int, 30)...)
+		w.open(100)
+		ended := w.lease(-1, admission.LeaseFor)
+		n := 0
+		w.world.Calls.Fail = func(call string, _ hook.EndpointID) error {
+			if call != "write limits" {
+				return nil
+			}
+			if n++; n > conflicts {
+				return nil
+			}
+			other := w.limits()
+			after := other.Begin(admission.Held{Key: admission.LeaseKey(w.parked[n-1].ID), Lease: admission.Lease{Nonce: "other", Until: start.Add(time.Minute)}})
+			after.Most = 100
+			return w.store.ChangeLimits(t.Context(), w.endpoint.ID, other, after)
+		}
+		err := w.handOver([]admission.Held{ended})
+		if _, kept := w.limits().Leases[ended.Key]; err != nil || kept || w.sent() != sent {
+			t.Errorf("%d conflicts: HandOver() = %v, sent %q, and kept the ended lease: %t; want %q sent, and the lease given back", conflicts, err, w.sent(), kept, sent)
+		}
+	}
+}
+
 // The deliveries that wait for an endpoint which becomes fast need no slots any more: they go out
 // with the next check, at once and in a full wave. With none waiting there is no check.
 func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
@@ -268,7 +298,7 @@ func TestHandOver_ReleasesWhatWaitsForAnEndpointThatBecameFast(t *testing.T) {
 
 	for _, waiting := range []bool{true, false} {
 		w := setupSlots(t, func(_ *hook.Endpoint, r *admission.Record) { r.Waiting = waiting })
-		w.lease(-2, time.Minute) // another attempt is in flight
+		w.lease(-2, admission.LeaseFor) // another attempt has begun
 		inTime := slices.Repeat([]time.Duration{time.Millisecond}, 20)
 		if err := w.handOver([]admission.Held{w.lease(-1, time.Minute)}, inTime...); err != nil {
 			t.Fatalf("HandOver() = %v", err)

@@ -17,6 +17,9 @@ const (
 	// choice is the number of parked deliveries without a lease among which HandOver chooses, at
 	// least. The store reads each of them, so a higher number costs more.
 	choice = 15
+	// patience is how often HandOver tries to claim while others claim the same deliveries or slots. The next try claims
+	// nothing and meets no conflict: it gives the slots back, and the others claim them.
+	patience = 5
 	// recheck is the shortest delay of the circuit check after the last slot was given back.
 	recheck = time.Second
 	// maxSlotWait is how long a claim may wait for its rate slot if the endpoint needs in-flight

@@ -2,6 +2,7 @@ package admit_test
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -461,6 +462,20 @@ func TestRecord_Promoted(t *testing.T) {
 	for range 20 {
 		proof = proof.Answered(admission.Answer{Took: time.Millisecond, Timed: true, OK: true}, admission.FirstSlots, start, start)
 	}
+	// lateOf has one attempt that began so long before the proof, beside nine that began just now.
+	lateOf := func(l admission.Limits, before time.Duration) admission.Limits {
+		for i := range 10 {
+			began := start
+			if i == 0 {
+				began = start.Add(-before)
+			}
+			l = l.Begin(admission.Held{Key: strconv.Itoa(i), Lease: admission.Lease{Nonce: "n", Run: "r", Until: admission.LeaseEnd(began)}})
+		}
+		return l
+	}
+	claimed := proof.Begin(admission.Held{Key: "k", Lease: admission.Lease{Nonce: "n", Until: admission.LeaseEnd(start.Add(-time.Minute))}})
+	much := proof
+	much.Score += 19
 	tests := []struct {
 		name   string
 		record admission.Record
@@ -469,6 +484,10 @@ func TestRecord_Promoted(t *testing.T) {
 		want   admission.Class
 	}{
 		{name: "a proof", record: at(admission.Unproven), limits: proof, want: admission.Fast},
+		{name: "an attempt in flight is late", record: at(admission.Unproven), limits: lateOf(proof, time.Second), want: admission.Unproven},
+		{name: "an attempt in flight is not late yet", record: at(admission.Unproven), limits: lateOf(proof, time.Second-time.Millisecond), want: admission.Fast},
+		{name: "a claim of long ago is no attempt", record: at(admission.Unproven), limits: claimed, want: admission.Fast},
+		{name: "19 answers more make up for a late attempt in flight", record: at(admission.Unproven), limits: lateOf(much, time.Minute), want: admission.Fast},
 		{name: "no proof", record: at(admission.Unproven), limits: admission.Limits{Score: 19, ScoreAt: start}, want: admission.Unproven},
 		{name: "a proof from before the outage", record: admission.Record{Speed: admission.Unproven, SpeedAt: start.Add(1)}, limits: proof, want: admission.Unproven},
 		{name: "slow for less than a minute", record: at(admission.Slow), limits: proof, later: time.Minute - 1, want: admission.Slow},

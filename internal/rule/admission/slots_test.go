@@ -193,11 +193,11 @@ func TestLimits_Answered(t *testing.T) {
 		score   admission.Score
 	}{
 		{name: "each success adds a slot", first: first, answers: repeat(3, ok), want: 8, score: 3},
-		{name: "up to 100", first: first, answers: repeat(200, ok), want: 100, score: 20},
+		{name: "up to 100", first: first, answers: repeat(200, ok), want: 100, score: 115},
 		{name: "after an outage each success doubles the slots", first: 1, answers: repeat(2, ok), want: 4, score: 2},
 		{name: "up to the number of a new endpoint, and then adds one", first: 1, answers: repeat(4, ok), want: 6, score: 4},
 		{name: "a failure halves them", first: first, answers: append(repeat(15, ok), failed), want: 10, score: 16},
-		{name: "failures together halve them once", first: first, answers: append(repeat(15, ok), repeat(10, failed)...), want: 10, score: 20},
+		{name: "failures together halve them once", first: first, answers: append(repeat(15, ok), repeat(10, failed)...), want: 10, score: 25},
 		{name: "one slot stays", first: 1, answers: repeat(9, failed), each: time.Minute, want: 1, score: 9},
 		{name: "a failure later halves them again", first: first, answers: append(repeat(15, ok), failed, failed), each: hook.DefaultTimeout, want: 5, score: 17},
 		{name: "a refused connection says nothing about the speed", first: first, answers: repeat(1, refused), want: 2},

@@ -67,7 +67,7 @@ const FullWave = 10
 // of its waiting deliveries is due, unless it still has slots ([Record.Width]).
 func (r Record) Promoted(l Limits, now time.Time) Record {
 	rested := r.Speed != Slow || now.Sub(r.SpeedAt) >= SlowRest
-	if r.Speed == Fast || !rested || !l.Score.Proven() || !l.ScoreAt.Equal(r.SpeedAt) {
+	if r.Speed == Fast || !rested || !l.Score.Proven(l.late(now)) || !l.ScoreAt.Equal(r.SpeedAt) {
 		return r
 	}
 	r = r.withClass(Fast, now)
@@ -100,8 +100,12 @@ const proof = 20
 // and rises if fewer are.
 const latePenalty = 19
 
-// leastScore is the lowest score: after 5 late answers, further ones change nothing.
-const leastScore = -5 * latePenalty
+// Five late answers from no score lead to leastScore, and five from mostScore leave a proof: so an endpoint with a late
+// answer in 200 and hundreds of answers a second becomes fast although some late ones are always in flight.
+const (
+	leastScore = -5 * latePenalty
+	mostScore  = proof + 5*latePenalty
+)
 
 // Score counts answers in time as +1 and late ones as -latePenalty.
 type Score int
@@ -111,11 +115,22 @@ func (s Score) Add(took time.Duration) Score {
 	if took >= LateAfter {
 		return max(s-latePenalty, leastScore)
 	}
-	return min(s+1, proof)
+	return min(s+1, mostScore)
 }
 
-// Proven reports whether the score makes an endpoint fast.
-func (s Score) Proven() bool { return s >= proof }
+// Proven reports whether the score makes an endpoint fast that has so many late attempts in flight. They count as late
+// answers, because of attempts that begin together the quick answers come first.
+func (s Score) Proven(inFlight int) bool { return s-Score(inFlight)*latePenalty >= proof }
+
+// late returns the number of attempts with a slot that have been in flight for LateAfter.
+func (l Limits) late(now time.Time) (n int) {
+	for _, lease := range l.Leases {
+		if lease.Run != "" && !LeaseEnd(now.Add(-LateAfter)).Before(lease.Until) {
+			n++
+		}
+	}
+	return n
+}
 
 // CountLate returns the limits with n more late attempts in the minute of now.
 func (l Limits) CountLate(n int, now time.Time) Limits {

@@ -40,7 +40,7 @@ func TestScore(t *testing.T) {
 			for _, took := range tt.took {
 				score = score.Add(took)
 			}
-			if got := score.Proven(); got != tt.want {
+			if got := score.Proven(0); got != tt.want {
 				t.Errorf("Proven() after %d answers, score %d = %t; want %t", len(tt.took), score, got, tt.want)
 			}
 		})
@@ -64,7 +64,7 @@ func TestScore_FollowsThe95thPercentile(t *testing.T) {
 			if random.Float64() < tt.late {
 				took = 2 * admission.LateAfter
 			}
-			if score = score.Add(took); score.Proven() {
+			if score = score.Add(took); score.Proven(0) {
 				proven++
 			}
 		}
