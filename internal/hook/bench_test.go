@@ -7,10 +7,7 @@ import (
 )
 
 func BenchmarkTask(b *testing.B) {
-	event, err := hook.NewEventID()
-	if err != nil {
-		b.Fatal(err)
-	}
+	event := hook.NewEventID()
 	task := hook.NewTask("acme", refOf(event, hook.NewEndpointID(), 1), 1)
 	body, err := task.Encode()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base32"
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -58,13 +57,7 @@ func isSuffix(text string) bool {
 }
 
 // NewEventID returns a fresh id from a UUIDv7.
-func NewEventID() (EventID, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("make event id: %w", err)
-	}
-	return EventID(typeID(eventPrefix, id)).unmarked(), nil
-}
+func NewEventID() EventID { return EventID(typeID(eventPrefix, uuid.Must(uuid.NewV7()))).unmarked() }
 
 // Ends of the ids of test events.
 const (

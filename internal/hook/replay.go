@@ -14,13 +14,7 @@ type JobID string
 const jobPrefix = "rpl_"
 
 // NewJobID returns a fresh id from a UUIDv7.
-func NewJobID() (JobID, error) {
-	id, err := uuid.NewV7()
-	if err != nil {
-		return "", fmt.Errorf("make job id: %w", err)
-	}
-	return JobID(typeID(jobPrefix, id)), nil
-}
+func NewJobID() JobID { return JobID(typeID(jobPrefix, uuid.Must(uuid.NewV7()))) }
 
 // ParseJobID checks s.
 func ParseJobID(s string) (JobID, error) {

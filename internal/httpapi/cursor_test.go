@@ -148,10 +148,7 @@ func (b *bundle) fail(t *testing.T, d hook.Delivery, state hook.State) {
 func (b *bundle) job(t *testing.T, tenant hook.TenantID) replay.Job {
 	t.Helper()
 
-	id, err := hook.NewJobID()
-	if err != nil {
-		t.Fatalf("NewJobID = %v", err)
-	}
+	id := hook.NewJobID()
 	j := replay.Job{
 		ID: id, Tenant: tenant, Filter: replay.Filter{State: hook.StateDead, To: b.now}, Terms: replay.Terms{Rate: 50, By: "key_owner"}, State: replay.JobRunning,
 		CreatedAt: b.now, UpdatedAt: b.now, ExpiresAt: b.now.Add(replay.KeepJobs), Selects: true,

@@ -266,10 +266,7 @@ func TestHealth_tenant(t *testing.T) {
 	busy := idOf(t, b.create(t, `{"url":"https://example.com/","uid":"crm"}`))
 	b.count(t, busy, b.now.Add(-time.Hour), mixed()...)
 	for state, reason := range map[hook.State]hook.Reason{hook.StateParked: hook.ReasonRate, hook.StateRetrying: hook.ReasonNone} {
-		event, err := hook.NewEventID()
-		if err != nil {
-			t.Fatalf("NewEventID = %v", err)
-		}
+		event := hook.NewEventID()
 		d := hook.Delivery{
 			ID: hook.DeliveryID{Event: event, Endpoint: hook.EndpointID(busy), Generation: 1}, Tenant: "acme", EventType: "a",
 			State: state, Reason: reason, CreatedAt: b.now, UpdatedAt: b.now, ExpiresAt: b.now.Add(90 * 24 * time.Hour),

@@ -44,10 +44,7 @@ func sendLetters(t *testing.T, dead *memory.DeadLetters, n int) []hook.DeadLette
 
 	var letters []hook.DeadLetter
 	for range n {
-		event, err := hook.NewEventID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		event := hook.NewEventID()
 		id := hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: "ep_0123456789abcdef", Generation: 1}, AcceptedAt: 1}
 		l := hook.DeadLetter{
 			Delivery: id, Tenant: "acme", Event: event, Endpoint: id.Endpoint, EventType: "order.paid",

@@ -122,10 +122,7 @@ func (w *bundle) fillWith(e hook.Endpoint, state hook.State, n int) {
 
 	for i := range n {
 		at := w.clock().Add(-time.Duration(i) * time.Second)
-		id, err := w.ids.Event()
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		id := w.ids.Event()
 		d := hook.QueuedDelivery(hook.Event{ID: id, Tenant: e.Tenant, Type: "order.paid", AcceptedAt: at, ExpiresAt: at.Add(90 * 24 * time.Hour), Targets: []hook.Target{e.Target()}}, e.Target())
 		d.State, d.CreatedAt = state, at
 		if err := w.store.SaveDelivery(w.t.Context(), d, nil); err != nil {

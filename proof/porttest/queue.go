@@ -133,10 +133,7 @@ func newTasks(t *testing.T, n int) []hook.Task {
 	endpoints := []hook.EndpointID{hook.NewEndpointID(), hook.NewEndpointID(), hook.NewEndpointID()}
 	tasks := make([]hook.Task, n)
 	for i := range tasks {
-		event, err := hook.NewEventID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		event := hook.NewEventID()
 		tasks[i] = hook.NewTask("acme", placeOf(event, endpoints[i%len(endpoints)], 1), 1)
 	}
 	return tasks

@@ -86,14 +86,14 @@ func (p *process) wiring() world.Wiring {
 		Store: ports, Queue: ports, Schedules: ports, DeadLetters: p.letters(), CircuitQueue: ports, JobQueue: ports, Notifier: ports,
 		Vault: vault{p}, Sender: wire{p: p}, Remote: senders{p}, AWS: cloud{p}, Shaper: p.shaper,
 		Log: p.log, Now: p.clock,
-		NewEventID: func() (hook.EventID, error) {
+		NewEventID: func() hook.EventID {
 			p.events++
-			return hook.KeyedEventID(p.tenants()[0], fmt.Sprintf("no key %d", p.events)), nil
+			return hook.KeyedEventID(p.tenants()[0], fmt.Sprintf("no key %d", p.events))
 		},
-		NewJobID: func() (hook.JobID, error) {
+		NewJobID: func() hook.JobID {
 			id := hook.JobID(fmt.Sprintf("rpl_%026d", len(p.startedJobs)+1))
 			p.startedJobs = append(p.startedJobs, startedJob{id, p.tenant})
-			return id, nil
+			return id
 		},
 	}
 }

@@ -22,18 +22,17 @@ type IDs struct {
 func NewIDs(seed string) *IDs { return &IDs{seed: seed} }
 
 // Event returns the next event id.
-func (i *IDs) Event() (hook.EventID, error) {
+func (i *IDs) Event() hook.EventID {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 
 	i.n++
-	return hook.KeyedEventID(Tenant, fmt.Sprintf("%s %d", i.seed, i.n)), nil
+	return hook.KeyedEventID(Tenant, fmt.Sprintf("%s %d", i.seed, i.n))
 }
 
 // Endpoint returns the next endpoint id.
 func (i *IDs) Endpoint() hook.EndpointID {
-	event, _ := i.Event() // never fails
-	suffix := strings.TrimPrefix(string(event), "evt_")
+	suffix := strings.TrimPrefix(string(i.Event()), "evt_")
 	return hook.EndpointID("ep_" + suffix[len(suffix)-16:])
 }
 

@@ -51,8 +51,8 @@ type Wiring struct {
 	Metrics      emf.Set
 	Log          *slog.Logger
 	Now          func() time.Time
-	NewEventID   func() (hook.EventID, error)
-	NewJobID     func() (hook.JobID, error)
+	NewEventID   func() hook.EventID
+	NewJobID     func() hook.JobID
 	// RealTime lets the use cases wait and set timers by the clock of package time, for tests in
 	// testing/synctest. Otherwise the clock of the wiring stands still while a use case runs: it
 	// does not wait, and no timer fires.

@@ -126,11 +126,7 @@ func unverified(message, field, problem string) error {
 // request returns the request with the challenge. It is like a delivery, but always in the standard
 // envelope, so that a receiver that echoes its requests does not give the right answer.
 func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Time) (send.Prepared, error) {
-	id, err := hook.NewEventID()
-	if err != nil {
-		return send.Prepared{}, err
-	}
-	event := hook.Event{ID: id, Type: hook.ChallengeType, Payload: fmt.Appendf(nil, `{"challenge":%q}`, challenge), AcceptedAt: now}
+	event := hook.Event{ID: hook.NewEventID(), Type: hook.ChallengeType, Payload: fmt.Appendf(nil, `{"challenge":%q}`, challenge), AcceptedAt: now}
 	e.Timeout, e.Envelope, e.Transformation = min(Timeout, e.Timeout), hook.EnvelopeStandard, ""
 	content, err := new(shape.Shaper).Shape(nil, &e, &event)
 	if err != nil {
@@ -148,7 +144,7 @@ func (p *Prover) request(e hook.Endpoint, secret, challenge string, now time.Tim
 	}
 	r := send.Request{
 		Endpoint: &e, Keys: keys, Event: &event, Content: content, Attempt: 1,
-		Delivery: hook.DeliveryID{Event: id, Endpoint: e.ID, Generation: 1},
+		Delivery: hook.DeliveryID{Event: event.ID, Endpoint: e.ID, Generation: 1},
 	}
 	if m := e.TLS.Material; m != nil {
 		r.TLS.CA = m.CA

@@ -143,12 +143,8 @@ func (p *Previewer) event(ctx context.Context, tenant hook.TenantID, q *Query) (
 	if err != nil {
 		return nil, of, err
 	}
-	id, err := hook.NewEventID()
-	if err != nil {
-		return nil, of, fmt.Errorf("make event: %w", err)
-	}
 	event := &hook.Event{
-		ID: id, Tenant: tenant, Type: q.Type, Payload: q.Payload, AcceptedAt: p.Signer.Now().UTC().Truncate(time.Millisecond),
+		ID: hook.NewEventID(), Tenant: tenant, Type: q.Type, Payload: q.Payload, AcceptedAt: p.Signer.Now().UTC().Truncate(time.Millisecond),
 	}
 	if event.Payload == nil {
 		event.Payload = of.Example

@@ -49,10 +49,7 @@ func (b *bundle) deliver(t *testing.T, e hook.Endpoint, state hook.State, at tim
 func (b *bundle) wait(t *testing.T, e hook.Endpoint, state hook.State, reason hook.Reason, at time.Time) hook.Delivery {
 	t.Helper()
 
-	event, err := hook.NewEventID()
-	if err != nil {
-		t.Fatalf("NewEventID = %v", err)
-	}
+	event := hook.NewEventID()
 	d := hook.Delivery{
 		ID:     hook.DeliveryID{Event: event, Endpoint: e.ID, Generation: 1},
 		Tenant: e.Tenant, EventType: "a", State: state, Reason: reason, CreatedAt: at, UpdatedAt: at, ExpiresAt: at.Add(90 * 24 * time.Hour),

@@ -164,10 +164,7 @@ func tasks(t *testing.T, n int) []hook.Task {
 
 	var tasks []hook.Task
 	for range n {
-		event, err := hook.NewEventID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		event := hook.NewEventID()
 		tasks = append(tasks, hook.NewTask("acme", hook.DeliveryRef{DeliveryID: hook.DeliveryID{Event: event, Endpoint: hook.NewEndpointID(), Generation: 1}, AcceptedAt: 1}, 1))
 	}
 	return tasks

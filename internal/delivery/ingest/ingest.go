@@ -67,7 +67,7 @@ type Acceptor struct {
 	Retention time.Duration // of the environment: the longest that an event can have
 	Now       func() time.Time
 	Wait      store.Wait // between two tries of a write; nil: by the real clock
-	NewID     func() (hook.EventID, error)
+	NewID     func() hook.EventID
 }
 
 // Accept accepts one event of the tenant. CodeInvalid names the wrong fields. CodeConflict
@@ -233,7 +233,7 @@ func (a *Acceptor) newPost(tenant hook.TenantID, l hook.TenantLimits, r Request,
 	if r.IdempotencyKey != "" {
 		p.event.ID = hook.KeyedEventID(tenant, r.IdempotencyKey)
 	} else {
-		p.event.ID, p.err = a.NewID()
+		p.event.ID = a.NewID()
 	}
 	return p
 }

@@ -73,10 +73,7 @@ func opened() hook.Notification {
 func dead(t *testing.T) hook.Notification {
 	t.Helper()
 
-	id, err := hook.NewEventID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := hook.NewEventID()
 	n := opened()
 	n.Type, n.Delivery = hook.NotificationDead, hook.DeliveryID{Event: id, Endpoint: n.Endpoint, Generation: 1}
 	return n

@@ -46,10 +46,7 @@ func TestWork_CopiesOfAMissingJobStayFew(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	id, err := hook.NewJobID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := hook.NewJobID()
 	first := replay.Message{Tenant: "acme", Job: id, Nonce: hook.NewNonce(), Until: start.Add(time.Minute)}
 	if err := w.Jobs.Continue(t.Context(), first, 0); err != nil {
 		t.Fatal(err)

@@ -19,7 +19,7 @@ type Replayer struct {
 	Metrics  emf.Set // with an empty environment, no metrics are written
 	Log      *slog.Logger
 	Now      func() time.Time
-	NewID    func() (hook.JobID, error)
+	NewID    func() hook.JobID
 	Wait     store.Wait // between two tries of a write; nil: by the real clock
 
 	// Ended is called for each delivery that Discard or Cancel ended, before its settlement is

@@ -38,16 +38,12 @@ func (r *Replayer) Start(ctx context.Context, tenant hook.TenantID, q JobRequest
 	if err != nil {
 		return Job{}, err
 	}
-	id, err := r.NewID()
-	if err != nil {
-		return Job{}, err
-	}
 	j := Job{
-		ID: id, Tenant: tenant, Filter: f, Terms: q.Terms, State: JobRunning, CreatedAt: now, NextAt: now.Add(FirstDelay), Selects: true, Chain: NewChain(),
+		ID: r.NewID(), Tenant: tenant, Filter: f, Terms: q.Terms, State: JobRunning, CreatedAt: now, NextAt: now.Add(FirstDelay), Selects: true, Chain: NewChain(),
 	}
-	first := Message{Tenant: tenant, Job: id, Nonce: j.Next, Until: now.Add(MaxSaveDelay)}
+	first := Message{Tenant: tenant, Job: j.ID, Nonce: j.Next, Until: now.Add(MaxSaveDelay)}
 	if err := r.JobQueue.Continue(ctx, first, FirstDelay); err != nil {
-		return Job{}, fmt.Errorf("send first message of job %s: %w", id,
+		return Job{}, fmt.Errorf("send first message of job %s: %w", j.ID,
 			&hook.Error{Code: hook.CodeUnavailable, Message: "the replay could not be queued; try again", Err: err})
 	}
 	saving, cancel := context.WithTimeoutCause(ctx, MaxSaveDelay/2, errSlowSave)

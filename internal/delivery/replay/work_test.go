@@ -341,10 +341,7 @@ func TestWork_DropsMessagesWithoutAJob(t *testing.T) {
 	t.Parallel()
 
 	w := setup(t)
-	id, err := hook.NewJobID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := hook.NewJobID()
 	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Until: start.Add(time.Minute)}} {
 		if err := w.Jobs.Continue(t.Context(), m, 0); err != nil {
 			t.Fatal(err)
@@ -359,10 +356,7 @@ func TestWork_DropsMessagesWithoutAJob(t *testing.T) {
 func TestMessage_Encode(t *testing.T) {
 	t.Parallel()
 
-	id, err := hook.NewJobID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := hook.NewJobID()
 	for _, m := range []replay.Message{{Tenant: "acme", Job: id}, {Tenant: "acme", Job: id, Nonce: hook.NewNonce(), Until: start, Hops: 7}} {
 		body, err := m.Encode()
 		if err != nil {
