@@ -85,7 +85,7 @@ type Task struct {
 	Nonce         string        `json:"nonce"`
 	Reserved      bool          `json:"reserved,omitempty"` // a rate slot is reserved for the task
 	Slot          bool          `json:"slot,omitempty"`     // the sender claimed an in-flight slot for the task
-	Probe         bool          `json:"probe,omitempty"`    // the breaker chose the delivery as the probe of the circuit
+	Probe         bool          `json:"probe,omitempty"`    // the task is the probe of the circuit: chosen by the breaker, or by the gate if nothing is parked
 	ReplayRequest ReplayRequest `json:"replay,omitzero"`    // only in the first task of a replay
 	Hops          int           `json:"hops,omitempty"`     // how often the task was sent on without an attempt
 	Parks         int           `json:"parks,omitempty"`    // how often the delivery had been parked when the task was made

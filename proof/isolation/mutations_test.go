@@ -39,6 +39,10 @@ func mutations() []mutation {
 			old: "l.Score.Proven(l.late(now))", bug: "l.Score.Proven(0*l.late(now))",
 		},
 		{
+			rule: "answers of an earlier speed class count", file: "internal/delivery/admit/call.go", test: "internal/delivery/admit TestHandOver_AnswersOfAnEarlierClass",
+			old: "if c.since.Equal(c.record.SpeedAt) {", bug: "if c.since.Equal(c.since) {",
+		},
+		{
 			rule: "a slow endpoint is fast again at once", file: "internal/rule/admission/speed.go", test: "internal/delivery/admit TestHandOver_CountsTheAnswers",
 			old: "now.Sub(r.SpeedAt) >= SlowRest", bug: "now.Sub(r.SpeedAt) >= 0",
 		},

@@ -78,7 +78,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "parked deliveries are never sent in slots", file: "internal/delivery/admit/call.go", by: []check{checkLate, checkLost},
-			old: "if width <= len(next.Leases) ||", bug: "if width <= 1000 ||",
+			old: "if crowded || width <= len(next.Leases) ||", bug: "if crowded || width <= 1000 ||",
 		},
 		{
 			name: "Retry-After is forgotten", file: "internal/rule/settlement/attempted.go", by: []check{checkRecord},

@@ -23,6 +23,7 @@ type call struct {
 	freed    []admission.Held
 	kept     []admission.Held
 	answers  []admission.Answer
+	since    time.Time         // see Freed
 	last     time.Time         // see Freed
 	failed   bool              // see Freed
 	read     *admission.Limits // the limits before the claim; nil: not read yet
@@ -62,7 +63,9 @@ func (c *call) run(ctx context.Context) (released int, err error) {
 func (c *call) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
 	next = before.Live(now).End(c.freed...).Reclaim(c.kept...)
 	for _, answer := range c.answers {
-		next = next.Answered(answer, c.record.InitialSlots(), c.record.SpeedAt, now)
+		if c.since.Equal(c.record.SpeedAt) {
+			next = next.Answered(answer, c.record.InitialSlots(), c.since, now)
+		}
 	}
 	width := c.width(next, now)
 	c.tries++

@@ -47,7 +47,7 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 		func() error {
 			return errors.Join(g.leaveShares(ctx, p.Query.Queue, ended), g.Learn(ctx, p.Answer, attempts))
 		},
-		func() error { return g.HandOver(ctx, freedBy(p.Query.Endpoint, ended)) },
+		func() error { return g.HandOver(ctx, freedBy(p.Query.Endpoint, p.Answer.Next.Record.SpeedAt, ended)) },
 	}
 	if slices.ContainsFunc(attempts, func(r admission.Result) bool { return r.Class != hook.ClassDelivered }) {
 		return errors.Join(err, steps[0](), steps[1]())
@@ -55,11 +55,12 @@ func (g *Gate) Done(ctx context.Context, p *Permits, ended []Ended) error {
 	return errors.Join(append(parallel.Each(2, 2, func(i int) error { return steps[i]() }), err)...)
 }
 
-// Return takes back what a task held that ended without asking: the slot that its sender claimed, and
-// the share in the queue slot.
+// Return takes back what a task held that ended without asking: the slot that its sender claimed, or that it kept
+// after a fault of ours, and the share in the queue slot.
 func (g *Gate) Return(ctx context.Context, e *hook.Endpoint, queue hook.Queue, ended Ended) error {
+	ended.Task.Slot = ended.Task.Slot || queue.Single()
 	all := []Ended{ended}
-	return errors.Join(g.HandOver(ctx, freedBy(e, all)), g.leaveShares(ctx, queue, all))
+	return errors.Join(g.HandOver(ctx, freedBy(e, time.Time{}, all)), g.leaveShares(ctx, queue, all))
 }
 
 // fillAfterPark calls Fill for deliveries that were parked because no slot was free: a slot may

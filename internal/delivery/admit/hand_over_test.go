@@ -341,6 +341,48 @@ func TestHandOver_NewClassNewScore(t *testing.T) {
 	}
 }
 
+// Attempts that were admitted in an earlier class say nothing about this one, but give their slots back.
+func TestHandOver_AnswersOfAnEarlierClass(t *testing.T) {
+	t.Parallel()
+
+	w := setupSlots(t, nil)
+	w.park(0)
+	w.open(7)
+	before := w.limits()
+	held := w.lease(-1, time.Minute)
+	err := w.HandOver(w.world.Context(), admit.Freed{
+		Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []admission.Held{held}, Since: w.record().SpeedAt.Add(-time.Minute),
+		Answers: []admission.Answer{{Took: time.Minute, Timed: true}},
+	})
+	after := w.limits()
+	if _, kept := after.Leases[held.Key]; err != nil || kept || w.sent() != "0" || after.Slots != before.Slots || after.Score != before.Score {
+		t.Errorf("HandOver() = %v, sent %q, kept the lease: %t, %d slots and score %d; want \"0\" sent, the lease given back, %d slots and score %d",
+			err, w.sent(), kept, after.Slots, after.Score, before.Slots, before.Score)
+	}
+}
+
+// A task in slot that comes again after a fault of ours, and finds that it was recorded, gives back the slot that it kept.
+func TestGate_ReturnsAKeptSlot(t *testing.T) {
+	t.Parallel()
+
+	for _, queue := range []hook.Queue{hook.QueueSlot, hook.QueueOverflow} {
+		w := setup(t)
+		e := active()
+		e.MaxInFlight = 1
+		claim := admission.Held{Key: admission.LeaseKey(delivery(0)), Lease: admission.Lease{Nonce: "0", Until: start.Add(time.Minute)}}
+		if err := w.Store.ChangeLimits(t.Context(), endpoint, admission.Limits{}, admission.Limits{Most: 1}.Begin(claim)); err != nil {
+			t.Fatal(err)
+		}
+		ended := admit.Ended{Task: hook.Task{Tenant: tenant, Delivery: hook.DeliveryRef{DeliveryID: delivery(0)}, Attempt: 1, Nonce: "0"}}
+		if err := w.Gate.Return(w.Context(), e, queue, ended); err != nil {
+			t.Fatalf("Return() = %v", err)
+		}
+		if limits, err := w.Store.Limits(t.Context(), endpoint); err != nil || len(limits.Leases) != 0 {
+			t.Errorf("from the queue %s: leases %v, %v; want none", queue, limits.Leases, err)
+		}
+	}
+}
+
 // HandOver returns the error, and what it did before the fault is kept.
 func TestHandOver_Errors(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,7 @@ type Freed struct {
 	Held     []admission.Held
 	Kept     []admission.Held // of attempts whose messages come again
 	Answers  []admission.Answer
+	Since    time.Time // the start of the speed class in which the attempts were admitted: in another one, their answers say nothing
 	Last     time.Time // when the last of the deliveries was created
 	Failed   bool      // at least one attempt failed
 	Leased   int       // parked deliveries that may have a slot: the list reads so many more; 0: probably none wait
@@ -60,8 +61,8 @@ type Freed struct {
 // freedBy returns the slots that the tasks of an endpoint held. A task whose message comes again, after a fault of
 // ours, keeps its slot, as a claim: handed over, the slot would go to the same delivery, still the first in the order,
 // and the delivery would have a second task.
-func freedBy(e *hook.Endpoint, ended []Ended) Freed {
-	f := Freed{Endpoint: e}
+func freedBy(e *hook.Endpoint, since time.Time, ended []Ended) Freed {
+	f := Freed{Endpoint: e, Since: since}
 	for _, one := range ended {
 		held := heldBy(one.Task, one.Verdict)
 		if held.Key == "" {
@@ -107,7 +108,7 @@ func (s *Releaser) HandOver(ctx context.Context, f Freed) error {
 	if len(f.Held)+len(f.Kept) == 0 {
 		return nil
 	}
-	c := call{Releaser: s, freed: f.Held, kept: f.Kept, answers: f.Answers, last: f.Last, failed: f.Failed}
+	c := call{Releaser: s, freed: f.Held, kept: f.Kept, answers: f.Answers, since: f.Since, last: f.Last, failed: f.Failed}
 	if f.Endpoint != nil {
 		c.endpoint = *f.Endpoint
 	}

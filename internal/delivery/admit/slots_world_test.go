@@ -134,7 +134,7 @@ func (w *slotsBundle) fill(parked ...hook.Delivery) (int, error) {
 func (w *slotsBundle) handOver(held []admission.Held, answers ...time.Duration) error {
 	w.t.Helper()
 
-	s := admit.Freed{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held}
+	s := admit.Freed{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: held, Since: w.record().SpeedAt}
 	for _, took := range answers {
 		s.Answers = append(s.Answers, admission.Answer{Took: took, Timed: true, OK: true})
 	}

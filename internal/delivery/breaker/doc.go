@@ -52,7 +52,7 @@
 //	                                     see package admit
 //	closed, without slots                release a wave of 1, 2, 4 ... 500 deliveries, the fewest
 //	                                     attempts first, after a throttle, and schedule the next
-//	half-open, lease held                check again when the lease ends
+//	half-open, lease held                the tick looks again when the lease ends
 //	a probe was sent                     check again a minute later, in case its task was lost
 //	open or half-open, probe due         send the task of a parked delivery, as the probe:
 //	                                     the gate gives the lease to the task on arrival

@@ -17,8 +17,8 @@
 // # Speed
 //
 // Endpoints that are not fast, strained ones, and those with max_in_flight need in-flight slots. An endpoint
-// becomes fast by its score ([Score]). It becomes slow with five late attempts within a clock minute. After
-// an outage it is unproven, like a new one, but has only one slot at first. The slots of an endpoint
+// becomes fast by its score ([Score]). It becomes slow with five late attempts within a clock minute, outside of
+// slots: one with max_in_flight has slots anyway. After an outage it is unproven, like a new one, but has only one slot at first. The slots of an endpoint
 // that is not fast follow its answers.
 //
 // # After a 429

@@ -13,7 +13,7 @@ import (
 // LeaseFor is how long a lease on an in-flight slot lasts. An attempt and its settlement end
 // within one invocation of function deliver, at most 60 seconds, which leaves 60 seconds to
 // spare. If a process is killed, its slots are free again after LeaseFor. Its tasks come back later
-// than that, after the visibility timeout of six minutes, so each asks for a slot anew.
+// than that, after the visibility timeout of six minutes. By then, a parked delivery may have had a slot by another task.
 const LeaseFor = 2 * time.Minute
 
 // Lease is an in-flight slot or a share that a task holds. The lease of a probe stands in the circuit.

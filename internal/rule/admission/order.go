@@ -8,10 +8,10 @@ import (
 	"surehook.example/surehook/internal/hook"
 )
 
-// After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others in
-// one order ([Order]): through slots, or in waves if the endpoint coalesces, or as soon as it is fast
-// again. At an endpoint with slots, new deliveries and due retries are parked, too, and take their place in the order:
-// see behindOthers.
+// After an outage one parked delivery goes first, as the probe ([Likeliest]), and then the others in one order ([Order]),
+// of the oldest that were listed: through slots; but in waves, if the endpoint coalesces, and from when it is fast
+// again, without max_in_flight or a rate. At an endpoint with slots, new deliveries and due retries are parked, too, and
+// take their place in the order: see behindOthers.
 
 // ageAfter is how long, per attempt already made, a parked delivery waits before it counts as
 // one without attempts.

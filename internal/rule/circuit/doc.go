@@ -60,7 +60,8 @@
 // that were admitted afterwards, without a success between them. The failures of other batches that
 // were in flight meanwhile do not count: each of five slots may hold a delivery that always fails,
 // while many others succeed. So with 5 configured failures, an outage of a healthy endpoint with n
-// attempts in flight is found after at most n + 4 failures. For an endpoint that a review found
+// attempts in flight is found after at most n + 4 failures, or a few more, if other batches were counted before the row
+// was stored: they raise the rate that the row must exceed. For an endpoint that a review found
 // fragile, at most 3 count as configured; its speed class makes no difference. An endpoint without any
 // success within ten minutes also opens by the number of its attempts (Settings.Minimum), but not in the ten minutes
 // after an outage.
