@@ -90,8 +90,8 @@
 //   - Strain: so many attempts at the endpoint fail that each needs an in-flight slot, although the circuit is closed.
 //   - Pace: the rate of an endpoint that answered 429, which grows until it is refused again.
 //   - Cooldown: the time from the opening of a circuit, or from a failed probe, to the next probe.
-//   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. The failures of the batch
-//     that stored the first one count each. After that, a failure counts only if its attempt was admitted later, so
+//   - Row: consecutive failures; Circuit.Threshold is how many of them open the circuit. Those of the group that
+//     stored the first one count each: a group is the attempts that one call of the gate admitted. After that, a failure counts only if its attempt was admitted later, so
 //     concurrent batches count once.
 //   - Throttle: the pause that an endpoint asks for with 429.
 //   - Rate slot: the time that the gate reserves for one attempt, so that the endpoint's rate_per_second holds.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/aws/kms"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
@@ -212,7 +213,7 @@ func (r *reader) indexes() map[string]any {
 		shown["overdue "+state.String()] = r.show(ids(overdue, refOf), err)
 	}
 	widest := hook.Target{Endpoint: first, Shards: hook.MaxShards}
-	parked, err := r.Parked(r.ctx, widest, time.Time{}, 100)
+	parked, err := r.Parked(r.ctx, widest, time.Time{}, 100, admit.Except{})
 	shown["parked"] = r.show(ids(parked, refOf), err)
 	for _, state := range states() {
 		selected, _, err := r.Select(r.ctx, replay.Selection{Target: widest, State: state, Limit: 100})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/stats"
@@ -193,7 +194,7 @@ func contextDone(t *testing.T, s StoreUnderTest) {
 		"Circuit":        func() error { _, err := s.Circuit(ctx, "acme", endpoint.ID); return err },
 		"SaveCircuit":    func() error { return s.SaveCircuit(ctx, sampleRecord(endpoint.ID)) },
 		"DueCircuits":    func() error { _, err := s.DueCircuits(ctx, storeExpiry(), 1); return err },
-		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), time.Time{}, 1); return err },
+		"Parked":         func() error { _, err := s.Parked(ctx, endpoint.Target(), time.Time{}, 1, admit.Except{}); return err },
 		"Overdue":        func() error { _, err := s.Overdue(ctx, hook.StateRetrying, time.Time{}, storeExpiry(), 1); return err },
 		"Limits":         func() error { _, err := s.Limits(ctx, endpoint.ID); return err },
 		"ChangeLimits":   func() error { return s.ChangeLimits(ctx, endpoint.ID, admission.Limits{}, atMost(9, sampleLimits())) },

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 )
 
@@ -13,6 +14,7 @@ func parkedCases() []storeCase {
 	return []storeCase{
 		{name: "parked deliveries are listed the oldest first", run: parkedOldestFirst},
 		{name: "more parked deliveries than fit into one request are listed", run: parkedMany},
+		{name: "deliveries are left out of the list of parked ones", run: parkedExcept},
 		{name: "a delivery in another state is not listed", run: parkedNoMore},
 		{name: "overdue deliveries are listed by the time of the next attempt", run: overdueEarliestFirst},
 		{name: "a retry of the first hour is listed under its creation, and overdue at its time", run: overdueEarlyRetry},
@@ -42,7 +44,7 @@ func park(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, n int) []hoo
 func wantParked(t *testing.T, s StoreUnderTest, endpoint hook.EndpointID, limit int, want []hook.Delivery) {
 	t.Helper()
 
-	got, err := s.Parked(t.Context(), wide(endpoint), time.Time{}, limit)
+	got, err := s.Parked(t.Context(), wide(endpoint), time.Time{}, limit, admit.Except{})
 	wantSame(t, fmt.Sprintf("Parked(limit %d)", limit), want, got, err)
 }
 
@@ -56,7 +58,7 @@ func parkedOldestFirst(t *testing.T, s StoreUnderTest) {
 		wantParked(t, s, endpoint, limit, parked[:min(limit, len(parked))])
 	}
 	for since, first := range map[time.Duration]int{-time.Hour: 0, 0: 0, 1: 1, time.Second: 1, 3500 * time.Millisecond: 4, 4 * time.Second: 4, 4001 * time.Millisecond: 5} {
-		got, err := s.Parked(t.Context(), wide(endpoint), storeEpoch().Add(since), 2)
+		got, err := s.Parked(t.Context(), wide(endpoint), storeEpoch().Add(since), 2, admit.Except{})
 		wantSame(t, fmt.Sprintf("Parked(since %s)", since), parked[first:min(first+2, len(parked))], got, err)
 	}
 }
@@ -66,6 +68,20 @@ func parkedMany(t *testing.T, s StoreUnderTest) {
 	parked := park(t, s, endpoint, 230)
 	for _, limit := range []int{100, 101, 229, 500} {
 		wantParked(t, s, endpoint, limit, parked[:min(limit, len(parked))])
+	}
+}
+
+// A list looks behind the deliveries that it leaves out, whether it expects them or not.
+func parkedExcept(t *testing.T, s StoreUnderTest) {
+	endpoint := hook.NewEndpointID()
+	parked := park(t, s, endpoint, 130)
+	for out, limit := range map[int]int{0: 3, 1: 3, 3: 3, 110: 15, 128: 15, 130: 1} {
+		for _, about := range []int{0, out, 200} {
+			got, err := s.Parked(t.Context(), wide(endpoint), time.Time{}, limit, admit.Except{About: about, Has: func(d hook.DeliveryID) bool {
+				return slices.ContainsFunc(parked[:out], func(p hook.Delivery) bool { return p.ID == d })
+			}})
+			wantSame(t, fmt.Sprintf("Parked(limit %d) without the first %d, of which %d are expected", limit, out, about), parked[out:min(out+limit, len(parked))], got, err)
+		}
 	}
 }
 

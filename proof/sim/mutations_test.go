@@ -74,7 +74,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a parked delivery is claimed twice", file: "internal/rule/admission/order.go", by: []check{checkClaim},
-			old: "!leased && !seen[d.Ref()]", bug: "(leased || !leased) && !seen[d.Ref()]",
+			old: "return l.Leases[LeaseKey(d)] != Lease{}", bug: "return l.Leases[LeaseKey(d)] != Lease{} && l.Most < 0",
 		},
 		{
 			name: "parked deliveries are never sent in slots", file: "internal/delivery/admit/call.go", by: []check{checkLate, checkLost},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
 	"surehook.example/surehook/internal/rule/circuit"
@@ -313,7 +314,7 @@ func TestStore_Parked_ReadsOnAfterStaleRows(t *testing.T) {
 			t.Parallel()
 
 			w, store := newWire(t, tt.script...)
-			got, err := store.Parked(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, time.Time{}, 1)
+			got, err := store.Parked(t.Context(), hook.Target{Endpoint: endpointID, Shards: 1}, time.Time{}, 1, admit.Except{})
 			sent := w.sent()
 			if err != nil || len(got) != tt.want || len(sent) != tt.requests {
 				t.Fatalf("Parked(limit 1) = %v, %v, in %d requests; want %d in %d", got, err, len(sent), tt.want, tt.requests)

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/merge"
 	"surehook.example/surehook/internal/names"
@@ -60,7 +61,7 @@ func listed[T any](
 			return r.StateSK
 		}
 		return ""
-	})
+	}, admit.Except{})
 }
 
 // current reads the records of the rows, in the order of the rows. current drops
@@ -87,21 +88,27 @@ func current[T any](ctx context.Context, s *Store, rows []indexRow, position fun
 // pageThrough returns the first records of a list, at most limit. The list is merged
 // from the sources; see merged. pageThrough skips stale rows: each source makes at most
 // maxPages requests, the first for firstPage rows, the others for max(limit, 100) rows,
-// and none for more than maxRows. The caller bounds limit.
-func pageThrough[T any](ctx context.Context, s *Store, sources []source, limit int, position func(T) string) ([]T, error) {
+// and none for more than maxRows. The caller bounds limit. but leaves out rows of deliveries.
+func pageThrough[T any](ctx context.Context, s *Store, sources []source, limit int, position func(T) string, but admit.Except) ([]T, error) {
 	limit = max(limit, 1)
-	list := s.merged(sources, "", firstPage(limit, len(sources)), max(limit, maxPage))
+	first := limit + but.About
+	list := s.merged(sources, "", firstPage(first, len(sources)), max(first, maxPage))
 	var all []T
-	for rows := limit; ; rows = max(limit-len(all), maxPage) {
+	for rows := first; ; rows = max(limit-len(all), maxPage) {
 		page, err := list.Take(ctx, rows)
 		if err != nil {
 			return nil, err
 		}
+		last := len(page) < rows
+		page = slices.DeleteFunc(page, func(row indexRow) bool {
+			ref, err := refOf(row.key)
+			return err == nil && but.Has != nil && but.Has(ref.DeliveryID)
+		})
 		records, err := current(ctx, s, page, position)
 		if err != nil {
 			return nil, err
 		}
-		if all = append(all, records...); len(all) >= limit || len(page) < rows {
+		if all = append(all, records...); len(all) >= limit || last {
 			return all[:min(len(all), limit)], nil
 		}
 	}

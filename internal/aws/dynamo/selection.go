@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"surehook.example/surehook/internal/admin/status"
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/backlog"
 	"surehook.example/surehook/internal/delivery/replay"
 	"surehook.example/surehook/internal/hook"
@@ -180,9 +181,9 @@ const maxPage = maxBatchKeys
 // Parked makes at most 5 index queries per shard, and a batch read for every 100 rows. limit is
 // cut to 1 to 1000. The index may lag a moment: a delivery parked just now may be
 // absent, but every returned delivery is parked.
-func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
+func (s *Store) Parked(ctx context.Context, target hook.Target, since time.Time, limit int, but admit.Except) ([]hook.Delivery, error) {
 	l := listOf(replay.Selection{Target: target, State: hook.StateParked, From: since})
-	parked, err := pageThrough(ctx, s, s.sources(l, ""), min(limit, maxRows), l.position)
+	parked, err := pageThrough(ctx, s, s.sources(l, ""), min(limit, maxRows), l.position, but)
 	return parked, translate(err, "list parked deliveries of endpoint "+string(target.Endpoint))
 }
 

@@ -27,7 +27,8 @@ type call struct {
 	last     time.Time         // see Freed
 	failed   bool              // see Freed
 	read     *admission.Limits // the limits before the claim; nil: not read yet
-	listed   []hook.Delivery   // the oldest parked deliveries; nil: not read yet
+	listed   []hook.Delivery   // the oldest parked deliveries without a lease; nil: not read yet
+	fault    error             // of the last list: without one the slots are given back all the same
 
 	tries    int              // of the write
 	after    admission.Limits // the limits after the claim
@@ -49,18 +50,19 @@ func (c *call) run(ctx context.Context) (released int, err error) {
 		if len(chosen) > 0 && before.Holds(chosen[0]) {
 			return before, false, nil // the response to the write was lost
 		}
-		next, chosen, err = c.choose(ctx, before, c.Now())
-		return next, true, err
+		next, chosen = c.choose(ctx, before, c.Now())
+		return next, true, nil
 	})
 	if err != nil {
 		return 0, fmt.Errorf("claim slots of endpoint %s: %w", c.record.Endpoint, err)
 	}
-	return c.send(ctx, chosen)
+	released, err = c.send(ctx, chosen)
+	return released, errors.Join(err, c.fault)
 }
 
 // choose returns the limits without the freed leases, with the kept ones as claims, and with the answers; and in the
 // slots that are free then, claims for parked deliveries.
-func (c *call) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim, err error) {
+func (c *call) choose(ctx context.Context, before admission.Limits, now time.Time) (next admission.Limits, chosen []admission.Claim) {
 	next = before.Live(now).End(c.freed...).Reclaim(c.kept...)
 	for _, answer := range c.answers {
 		if c.since.Equal(c.record.SpeedAt) {
@@ -71,16 +73,12 @@ func (c *call) choose(ctx context.Context, before admission.Limits, now time.Tim
 	c.tries++
 	crowded := c.tries > patience && len(c.freed)+len(c.kept) > 0
 	if crowded || width <= len(next.Leases) || !c.record.Waiting && len(c.parked) == 0 {
-		return next, nil, nil
+		return next, nil
 	}
-	listed, err := c.listOnce(ctx, len(next.Leases))
-	if err != nil {
-		return next, nil, err
-	}
-	waiting := next.Free(slices.Concat(listed, c.parked))
+	waiting := next.Free(slices.Concat(c.listOnce(ctx, next), c.parked))
 	admission.Order(waiting, now)
 	next, chosen, c.rateWait = next.Claim(waiting, width, c.record.RateNow(&c.endpoint, now), c.maxWait(now), now)
-	return next, chosen, nil
+	return next, chosen
 }
 
 // width returns through how many slots parked deliveries may be sent now, by the limits.
@@ -101,33 +99,33 @@ func (c *call) maxWait(now time.Time) time.Duration {
 
 // listOnce returns the prefetched list of parked deliveries the first time, and then reads a
 // new one.
-func (c *call) listOnce(ctx context.Context, leased int) ([]hook.Delivery, error) {
-	if listed := c.listed; listed != nil {
-		c.listed = nil
-		return listed, nil
+func (c *call) listOnce(ctx context.Context, l admission.Limits) (listed []hook.Delivery) {
+	if listed, c.listed = c.listed, nil; listed != nil || c.fault != nil {
+		return listed
 	}
-	more := choice
+	limit := choice
 	if len(c.freed) == 0 { // Fill
-		more = page
+		limit = page
 	}
-	return c.list(ctx, leased+more)
+	listed, c.fault = c.list(ctx, limit, Except{len(l.Leases), l.Leased})
+	return listed
 }
 
 // list returns the oldest parked deliveries. After a failed attempt it prefers younger ones,
 // from halfway between the creation of the failed delivery and now: so a burst of deliveries
 // that always fail gets at most every second attempt of a slot.
-func (c *call) list(ctx context.Context, limit int) ([]hook.Delivery, error) {
+func (c *call) list(ctx context.Context, limit int, leased Except) ([]hook.Delivery, error) {
 	if c.failed {
-		younger, err := c.parkedSince(ctx, c.last.Add(c.Now().Sub(c.last)/2), limit)
+		younger, err := c.parkedSince(ctx, c.last.Add(c.Now().Sub(c.last)/2), limit, leased)
 		if err != nil || len(younger) > 0 {
 			return younger, err
 		}
 	}
-	return c.parkedSince(ctx, time.Time{}, limit)
+	return c.parkedSince(ctx, time.Time{}, limit, leased)
 }
 
-func (c *call) parkedSince(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
-	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), since, limit)
+func (c *call) parkedSince(ctx context.Context, since time.Time, limit int, leased Except) ([]hook.Delivery, error) {
+	listed, err := c.Store.Parked(ctx, c.endpoint.Widest(), since, limit, leased)
 	if err != nil {
 		return nil, fmt.Errorf("list parked deliveries: %w", err)
 	}
@@ -162,13 +160,19 @@ func (c *call) send(ctx context.Context, chosen []admission.Claim) (released int
 }
 
 // prefetch reads the endpoint's circuit and limits, and the oldest parked deliveries if some
-// are known to wait, all at the same time, because a parked delivery waits for this hand-over.
+// are known to wait, all at the same time, because a parked delivery waits for this hand-over. The list waits for the
+// limits before it reads the records of deliveries without a lease.
 func (c *call) prefetch(ctx context.Context, f Freed) error {
 	group, groupCtx := errgroup.WithContext(ctx)
+	var left admission.Limits
+	known := make(chan struct{})
 	if f.Leased > 0 {
-		group.Go(func() (err error) {
-			c.listed, err = c.list(groupCtx, f.Leased+choice)
-			return err
+		group.Go(func() error {
+			c.listed, c.fault = c.list(groupCtx, choice, Except{f.Leased, func(d hook.DeliveryID) bool {
+				<-known
+				return left.Leased(d)
+			}})
+			return nil
 		})
 	}
 	group.Go(func() (err error) {
@@ -176,8 +180,9 @@ func (c *call) prefetch(ctx context.Context, f Freed) error {
 		return err
 	})
 	group.Go(func() error {
+		defer close(known)
 		limits, err := c.Store.Limits(groupCtx, f.ID)
-		c.read = &limits
+		c.read, left = &limits, limits.Live(c.Now()).End(f.Held...)
 		return err
 	})
 	return group.Wait()

@@ -24,7 +24,7 @@
 //
 // If a task failed by a fault of ours, its message comes again in a second or two, and later each time (retry.Redelivery).
 // Its share and its slot stay with it, until they expire admission.LeaseFor after they began, long before a message of
-// a dead process comes again.
+// a dead process comes again; after a failed Ask, only its share, and a claim that it has not taken over.
 //
 // # Slots go from hand to hand
 //
@@ -43,8 +43,8 @@
 //
 // A delivery is parked because all slots are in use. But the last slot may be given back before the
 // delivery is parked, or before the index lists it, and then nobody would pass a slot on to it. So Done
-// calls Fill with the deliveries parked just now; and whoever gives back the last slot while deliveries
-// wait enqueues a circuit check.
+// calls Fill with the deliveries parked just now; and HandOver enqueues a circuit check if it gives back the last slot
+// while deliveries wait, unless the endpoint coalesces: the breaker sends its waves.
 //
 // # Counts of busy endpoints
 //

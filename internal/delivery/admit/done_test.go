@@ -41,9 +41,9 @@ func (s *slowStore) ChangeShares(ctx context.Context, tenant hook.TenantID, befo
 	return s.Store.ChangeShares(ctx, tenant, before, after)
 }
 
-func (s *slowStore) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
+func (s *slowStore) Parked(ctx context.Context, target hook.Target, since time.Time, limit int, but admit.Except) ([]hook.Delivery, error) {
 	s.listed++
-	return s.Store.Parked(ctx, target, since, limit)
+	return s.Store.Parked(ctx, target, since, limit, but)
 }
 
 // After a success, a slot is handed over while share and counts are written. After any other attempt it

@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -383,17 +384,55 @@ func TestGate_ReturnsAKeptSlot(t *testing.T) {
 	}
 }
 
+// exceptStore notes what lists leave out.
+type exceptStore struct {
+	admit.Store
+
+	limit int
+	but   admit.Except
+}
+
+func (s *exceptStore) Parked(ctx context.Context, target hook.Target, since time.Time, limit int, but admit.Except) ([]hook.Delivery, error) {
+	s.limit, s.but = limit, but
+	return s.Store.Parked(ctx, target, since, limit, but)
+}
+
+// The records of deliveries with a slot are not read: an endpoint with 100 slots would read all of them at each
+// hand-over, hundreds for each delivery.
+func TestHandOver_ReadsNoRecordOfALeasedDelivery(t *testing.T) {
+	t.Parallel()
+
+	for _, leased := range []int{0, 12} { // the list is read after the limits, or beside them
+		w := setupSlots(t, func(e *hook.Endpoint, _ *admission.Record) { e.MaxInFlight = 12 })
+		w.park(make([]int, 30)...)
+		w.open(12)
+		for i := range 12 {
+			w.lease(i, admission.LeaseFor)
+		}
+		store := &exceptStore{Store: w.Store}
+		w.Store = store
+		ended := admission.Held{Key: admission.LeaseKey(w.parked[3].ID), Lease: w.limits().Leases[admission.LeaseKey(w.parked[3].ID)]}
+		err := w.HandOver(w.world.Context(), admit.Freed{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []admission.Held{ended}, Leased: leased})
+		if err != nil || w.sent() != "3" || store.limit != 15 || store.but.About < 11 || !store.but.Has(w.parked[11].ID) || store.but.Has(w.parked[12].ID) {
+			t.Errorf("HandOver() = %v, sent %q; lists %d, and leaves out about %d; want the oldest without a lease, of 15", err, w.sent(), store.limit, store.but.About)
+		}
+	}
+}
+
 // HandOver returns the error, and what it did before the fault is kept.
 func TestHandOver_Errors(t *testing.T) {
 	t.Parallel()
 
-	for _, call := range []string{"read circuit", "read limits", "list parked", "write limits"} {
-		w := setupSlots(t, nil)
-		w.park(0)
-		held := []admission.Held{w.lease(-1, time.Minute)}
-		w.down(call)
-		if err := w.handOver(held); !errors.Is(err, errDown) || w.sent() != "" || w.leased() != 1 {
-			t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and the lease in place", call, err, w.sent(), w.leased())
+	for call, left := range map[string]int{"read circuit": 1, "read limits": 1, "list parked": 0, "write limits": 1} {
+		for _, leased := range []int{0, 1} { // whether the list is read beside the limits
+			w := setupSlots(t, nil)
+			w.park(0)
+			held := w.lease(-1, time.Minute)
+			w.down(call)
+			err := w.HandOver(w.world.Context(), admit.Freed{Tenant: world.Tenant, ID: w.endpoint.ID, Endpoint: &w.endpoint, Held: []admission.Held{held}, Leased: leased})
+			if !errors.Is(err, errDown) || w.sent() != "" || w.leased() != left {
+				t.Errorf("%s fails: HandOver() = %v, and sent %q with %d leases; want the error, and %d", call, err, w.sent(), w.leased(), left)
+			}
 		}
 	}
 	w := setupSlots(t, nil)

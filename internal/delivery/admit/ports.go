@@ -24,7 +24,16 @@ type ParkedReader interface {
 	// oldest first, at most limit; a zero since leaves out none. A page shorter than limit need
 	// not be the end. The index may lag a moment: a delivery parked just now may be absent, but
 	// every returned delivery is parked.
-	Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error)
+	//
+	// but leaves out deliveries before their records are read: of an endpoint with 100 slots, the oldest hundred have
+	// one, and a record is a hundred times as dear as its row.
+	Parked(ctx context.Context, target hook.Target, since time.Time, limit int, but Except) ([]hook.Delivery, error)
+}
+
+// Except are deliveries that a list leaves out before it reads their records. The zero value leaves out none.
+type Except struct {
+	About int                        // how many of them a list may meet: it looks at so many more rows at first
+	Has   func(hook.DeliveryID) bool // nil: none
 }
 
 // CircuitStore keeps the circuit records of endpoints. Every read sees every

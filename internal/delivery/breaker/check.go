@@ -49,8 +49,8 @@ type reconciliation struct {
 	endpoint *hook.Endpoint // nil for a deleted endpoint
 	step     step
 
-	faults []error                   // of single deliveries; the check went on
-	failed map[hook.DeliveryRef]bool // deliveries that this check failed to end
+	faults []error                  // of single deliveries; the check went on
+	failed map[hook.DeliveryID]bool // deliveries that this check failed to end
 
 	released, expired, cancelled int
 }
@@ -101,7 +101,7 @@ func (r *reconciliation) decide(ctx context.Context, stored admission.Record) (n
 		return stored, false, errNoTime
 	}
 	r.now, r.record, r.endpoint, r.step = r.Now(), stored, nil, step{}
-	r.faults, r.failed = nil, make(map[hook.DeliveryRef]bool)
+	r.faults, r.failed = nil, make(map[hook.DeliveryID]bool)
 	if stored.Tenant != r.check.Tenant {
 		// Under the wrong tenant the endpoint would look deleted, and the deliveries of another
 		// tenant would be cancelled.

@@ -30,7 +30,7 @@
 //	                                                 them, or the next wave sends another
 //	the end of a delivery: letter, completion        the delivery is still parked: it ends again
 //	its record is written, then its turn ends        the sweep moves its sequence on
-//	a sweep marks a delivery, then sends             it is overdue again after hook.SweepPause
+//	a sweep marks a delivery, then sends             it is swept again an hour later
 //	a record is written                              the same deliveries come again, and have one
 //	a review notifies, disables, saves flags         the next review reaches the same verdict
 //

@@ -3,9 +3,9 @@ package breaker
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/settle"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/names"
@@ -63,7 +63,7 @@ func (r *reconciliation) endParked(ctx context.Context) (oldest *hook.Delivery, 
 // listOver lists parked deliveries, at most limit. over are those to end, at the beginning of the
 // list, and oldest is the one behind them; nil: none in the list.
 func (r *reconciliation) listOver(ctx context.Context, limit int) (over []hook.Delivery, oldest *hook.Delivery, err error) {
-	parked, err := r.listParked(ctx, time.Time{}, limit)
+	parked, err := r.listParked(ctx, admission.Limits{}, time.Time{}, limit)
 	for i, d := range parked {
 		if r.endpoint != nil && !retry.Expired(d, r.now, r.endpoint.MaxAge) {
 			return parked[:i], &d, err
@@ -72,16 +72,17 @@ func (r *reconciliation) listOver(ctx context.Context, limit int) (over []hook.D
 	return parked, nil, err
 }
 
-// listParked returns parked deliveries created at or after since, the oldest first, at
-// most limit, without the deliveries that this check failed to end.
-func (r *reconciliation) listParked(ctx context.Context, since time.Time, limit int) ([]hook.Delivery, error) {
+// listParked returns parked deliveries created at or after since, the oldest first, at most limit, without the
+// deliveries that this check failed to end, and without those that have one of the leases: the task of such a delivery
+// is on its way, or its attempt is in flight.
+func (r *reconciliation) listParked(ctx context.Context, live admission.Limits, since time.Time, limit int) ([]hook.Delivery, error) {
 	target := hook.DeletedTarget(r.check.Endpoint)
 	if r.endpoint != nil {
 		target = r.endpoint.Widest()
 	}
-	parked, err := r.Store.Parked(ctx, target, since, limit+len(r.failed))
-	parked = slices.DeleteFunc(parked, func(d hook.Delivery) bool { return r.failed[d.Ref()] })
-	return parked[:min(limit, len(parked))], err
+	return r.Store.Parked(ctx, target, since, limit, admit.Except{
+		About: len(r.failed) + len(live.Leases), Has: func(d hook.DeliveryID) bool { return r.failed[d] || live.Leased(d) },
+	})
 }
 
 // endDeliveries ends the deliveries, and adds the errors to faults. An error of one delivery
@@ -103,7 +104,7 @@ func (r *reconciliation) endDeliveries(ctx context.Context, deliveries []hook.De
 	var dead stats.Counts
 	for i, d := range deliveries {
 		if errs[i] != nil {
-			r.failed[d.Ref()] = true
+			r.failed[d.ID] = true
 		}
 		if saved[i] {
 			*ended++

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/rule/admission"
@@ -183,9 +184,9 @@ type slowList struct {
 	pass func(d time.Duration)
 }
 
-func (s slowList) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
+func (s slowList) Parked(ctx context.Context, target hook.Target, since time.Time, limit int, but admit.Except) ([]hook.Delivery, error) {
 	s.pass(time.Minute)
-	return s.Store.Parked(ctx, target, since, limit)
+	return s.Store.Parked(ctx, target, since, limit, but)
 }
 
 // Reading takes a check several minutes. The next check is due a minute after that, so it does

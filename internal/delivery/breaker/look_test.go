@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"surehook.example/surehook/internal/delivery/admit"
 	"surehook.example/surehook/internal/delivery/breaker"
 	"surehook.example/surehook/internal/hook"
 	"surehook.example/surehook/internal/memory"
@@ -19,11 +20,11 @@ type lagging struct {
 	until time.Time
 }
 
-func (s lagging) Parked(ctx context.Context, target hook.Target, since time.Time, limit int) ([]hook.Delivery, error) {
+func (s lagging) Parked(ctx context.Context, target hook.Target, since time.Time, limit int, but admit.Except) ([]hook.Delivery, error) {
 	if s.now().Before(s.until) {
 		return nil, nil
 	}
-	return s.Store.Parked(ctx, target, since, limit)
+	return s.Store.Parked(ctx, target, since, limit, but)
 }
 
 // The breaker forgets an endpoint while the index lags, looks again, and finds the delivery. The

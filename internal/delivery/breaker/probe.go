@@ -58,7 +58,7 @@ func (r *reconciliation) probes(ctx context.Context) ([]hook.Delivery, error) {
 	span := r.now.Sub(r.record.ProbedFrom)
 	for range maxHalvings {
 		span /= 2
-		younger, err := r.withoutLease(ctx, live, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
+		younger, err := r.listParked(ctx, live, r.record.ProbedFrom.Add(max(span, time.Millisecond)), probeChoice)
 		if err != nil || len(younger) > 0 {
 			return younger, err
 		}
@@ -74,18 +74,6 @@ func (r *reconciliation) withoutSlot(ctx context.Context, limit int) ([]hook.Del
 		return nil, live, err
 	}
 	live = live.Live(r.now)
-	oldest, err := r.withoutLease(ctx, live, time.Time{}, limit)
+	oldest, err := r.listParked(ctx, live, time.Time{}, limit)
 	return oldest, live, err
-}
-
-// withoutLease returns parked deliveries created at or after since that have none of the leases,
-// the oldest first. If a delivery has a lease, its task is on its way or its attempt is in
-// flight.
-func (r *reconciliation) withoutLease(ctx context.Context, live admission.Limits, since time.Time, limit int) ([]hook.Delivery, error) {
-	parked, err := r.listParked(ctx, since, limit+len(live.Leases))
-	if err != nil {
-		return nil, err
-	}
-	parked = live.Free(parked)
-	return parked[:min(limit, len(parked))], nil
 }

@@ -73,7 +73,7 @@ func (b *Breaker) Look(ctx context.Context) error {
 //
 // It marks a delivery on the condition of the version read, and then sends the task, so of two
 // sweeps one marks the delivery. After a crash, or if the queue refuses the task, the delivery
-// is overdue again after hook.SweepPause, so none is lost. In the reverse order, a write that
+// is swept again an hour later: it is due after hook.SweepPause, and overdue 15 minutes after that. So none is lost. In the reverse order, a write that
 // keeps failing would send a task with each sweep. If the old task was not lost after all,
 // one of the two finds the attempt recorded, unless both come at the same time.
 //

@@ -33,8 +33,8 @@
 //
 // A task carries how often its delivery had been parked. If the delivery has been parked
 // since, the task is dropped, because a copy of it may have parked the delivery and deleted the
-// message. The breaker's task then makes the attempt. If its own attempt is recorded, it resumes.
-// settlement.Judge explains why this loses nothing.
+// message. The task of the breaker, or of a slot handed over, then makes the attempt. If its own attempt is recorded,
+// it resumes. settlement.Judge explains why this loses nothing.
 //
 // If the delivery is parked during the attempt, a final outcome replaces the park. If another task first records a
 // failure of the same attempt, a 2xx replaces it. In both cases the write comes last, but for moving on a sequence,

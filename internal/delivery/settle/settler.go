@@ -114,7 +114,7 @@ func (s *Settler) save(ctx context.Context, plan settlement.Plan) (newest *hook.
 }
 
 // FollowUp does the work that follows from the recorded decision (b): it sends the next task, or ends the
-// delivery; nothing for a parked one, which the breaker sends. Repeating it is harmless: a second task finds the
+// delivery; nothing for a parked one, which the breaker or a hand-over sends. Repeating it is harmless: a second task finds the
 // attempt recorded, or, if both come at the same time, the endpoint gets the attempt twice, as after any crash.
 func (s *Settler) FollowUp(ctx context.Context, about *settlement.Subject, recorded *hook.Delivery) error {
 	if recorded.State == hook.StateRetrying {

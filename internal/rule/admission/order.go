@@ -33,12 +33,15 @@ func Order(parked []hook.Delivery, now time.Time) {
 	})
 }
 
+// Leased reports whether the delivery has a lease.
+func (l Limits) Leased(d hook.DeliveryID) bool { return l.Leases[LeaseKey(d)] != Lease{} }
+
 // Free returns the deliveries without a lease, each once.
 func (l Limits) Free(parked []hook.Delivery) []hook.Delivery {
 	var free []hook.Delivery
 	seen := make(map[hook.DeliveryRef]bool, len(parked))
 	for _, d := range parked {
-		if _, leased := l.Leases[LeaseKey(d.ID)]; !leased && !seen[d.Ref()] {
+		if !l.Leased(d.ID) && !seen[d.Ref()] {
 			seen[d.Ref()] = true
 			free = append(free, d)
 		}

@@ -102,10 +102,7 @@ const latePenalty = 19
 
 // Five late answers from no score lead to leastScore, and five from mostScore leave a proof: so an endpoint with a late
 // answer in 200 and hundreds of answers a second becomes fast although some late ones are always in flight.
-const (
-	leastScore = -5 * latePenalty
-	mostScore  = proof + 5*latePenalty
-)
+const leastScore, mostScore = -5 * latePenalty, proof + 5*latePenalty
 
 // Score counts answers in time as +1 and late ones as -latePenalty.
 type Score int

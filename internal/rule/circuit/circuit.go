@@ -61,7 +61,7 @@ type Circuit struct {
 // New returns the circuit of an endpoint without a record, which is closed.
 func New() Circuit { return Circuit{State: Closed} }
 
-// Results are the results of one batch of attempts that were admitted together.
+// Results are the results of one batch: the attempts that one call of the gate admitted together, of one endpoint.
 type Results struct {
 	Failed   int  // transient failures, except throttling
 	Alive    bool // at least one other result, including throttling: the endpoint works

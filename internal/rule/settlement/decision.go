@@ -122,7 +122,7 @@ func (d Decision) On(s *Subject, current *hook.Delivery) Plan {
 
 	// It was parked during the attempt, which failed. The next task must not be sent before the
 	// write, because it could arrive first and be dropped. So the attempt is recorded, the delivery
-	// stays parked, and the breaker sends the next task. After a release the record stays as it is,
+	// stays parked, and the breaker or a hand-over sends the next task. After a release the record stays as it is,
 	// and the task of the release repeats the attempt.
 	case d.HasAttempt() && !decided && current.State == hook.StateParked:
 		next.State, next.Reason, next.NextAttemptAt = current.State, current.Reason, time.Time{}

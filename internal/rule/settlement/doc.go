@@ -18,7 +18,7 @@
 //	(c) acknowledge the task that came
 //
 // A crash before (a) repeats the attempt: when the message comes back, or earlier, of a delivery that was parked, by
-// a new task of the breaker, once the lease of the slot or of the probe is over. After a crash between (a) and (c) the
+// a new task of the breaker or of a slot handed over, once the lease of its slot or of the probe is over. After a crash between (a) and (c) the
 // same task comes back, six minutes after it was received: SQS keeps a message until it is acknowledged. It finds
 // its own nonce in the record, and resumes at (b). So no crash between two steps loses a delivery. If (b) fails
 // as often as a queue tries, the message goes to the queue undeliverable, from which an operator sends it again.
