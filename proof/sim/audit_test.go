@@ -79,7 +79,7 @@ func (w *simulation) auditUntold() string {
 }
 
 // auditSuccesses: a delivery is delivered exactly if its receiver said so. A process
-// after a fault may not have seen the answer. A delivery ended by a person stays so.
+// after a fault may not have seen the answer. A delivery ended by a person stays so, and so does a death that was replayed.
 func (w *simulation) auditSuccesses() string {
 	for _, id := range w.recorded {
 		if w.lapses(id.Endpoint) {
@@ -88,7 +88,7 @@ func (w *simulation) auditSuccesses() string {
 		for _, s := range w.posts[id] {
 			if s.outcome.Class == hook.ClassDelivered && !s.ended.IsZero() && s.p.done && !s.p.dead && !s.p.hurt && !s.ended.After(s.p.deadline) &&
 				(w.records[id].State == hook.StateDead && w.records[id].Replayed.Generation == 0 ||
-					w.records[id].State != hook.StateDelivered && len(w.blamed[id]) == 0 && !w.twoTasks(s.of) && s.p.finished.Before(w.settled[id])) {
+					w.records[id].State != hook.StateDelivered && w.records[id].Replayed.Generation == 0 && len(w.blamed[id]) == 0 && !w.twoTasks(s.of) && s.p.finished.Before(w.settled[id])) {
 				return fmt.Sprintf("%s is %s after an answer 2xx to %s", id, w.records[id].State, s.p.name)
 			}
 		}
