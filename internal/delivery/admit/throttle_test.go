@@ -56,6 +56,30 @@ func TestGate_NoProbeWithinRetryAfter(t *testing.T) {
 	}
 }
 
+// A receiver whose rate limit answers 429 now and then, before a backend that is down, is found down by the other
+// answers; and what answers nothing but 429 is not down.
+func TestGate_A429EndsNoRowOfFailures(t *testing.T) {
+	t.Parallel()
+
+	const steps = 40
+	for failing, want := range map[int]int{0: 0, 1: 9, 3: 6} { // failures before each 429; the step in which the circuit opens
+		w := setup(t)
+		for step := 1; step <= steps && w.record().State == circuit.Closed; step++ {
+			a := w.admit(w.query(active(), step, 1))
+			if step%(failing+1) == 0 {
+				w.throttle(a, time.Second)
+			} else {
+				w.settle(a, hook.ClassUnavailable)
+			}
+			w.Clock.Pass(2 * time.Second)
+			want--
+		}
+		if open := w.record().State == circuit.Open; open != (failing > 0) || open && want != 0 {
+			t.Errorf("%d failures before each 429: open %t, %d steps before the expected one", failing, open, want)
+		}
+	}
+}
+
 // The message of the probe comes again within Retry-After: its task is parked, although it holds
 // the lease.
 func TestGate_NoProbeWithinRetryAfterOfAHalfOpenCircuit(t *testing.T) {

@@ -46,21 +46,21 @@ func (o *Outcomes) count(r Result) {
 		return
 	}
 	o.requested = true
-	if r.Class.Failing() {
+	switch {
+	case r.Class == hook.ClassThrottled: // a rate limit in front of a backend that is down answers so, too
+		o.throttled = true
+		o.retryAfter = max(o.retryAfter, r.RetryAfter)
+	case r.Class.Failing():
 		o.Failed++
 		o.Trailing++
 		o.Passed = 0
 		o.Counts.Failed++
-		return
-	}
-	o.Alive = true
-	o.Trailing = 0
-	o.Passed++
-	o.Counts.OK++
-	o.delivered = o.delivered || r.Class == hook.ClassDelivered
-	if r.Class == hook.ClassThrottled {
-		o.throttled = true
-		o.retryAfter = max(o.retryAfter, r.RetryAfter)
+	default:
+		o.Alive = true
+		o.Trailing = 0
+		o.Passed++
+		o.Counts.OK++
+		o.delivered = o.delivered || r.Class == hook.ClassDelivered
 	}
 }
 
@@ -86,7 +86,7 @@ func (r Record) After(a Admission, o Outcomes, window circuit.Counts, now time.T
 		r = r.afterTest(a, o, settings, now)
 	case a.probe != "":
 		r.Circuit = r.AfterProbe(circuit.ProbeResult{
-			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive,
+			Holder: a.probe, Generation: a.Next.Record.Generation, Alive: o.Alive || o.throttled,
 			Unmade: !o.requested, Returns: !o.attempted, Copied: a.copyMayProbe(r),
 		}, settings, now)
 	default:

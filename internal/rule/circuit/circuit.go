@@ -63,15 +63,15 @@ func New() Circuit { return Circuit{State: Closed} }
 
 // Results are the results of one batch: the attempts that one call of the gate admitted together, of one endpoint.
 type Results struct {
-	Failed   int  // transient failures, except throttling
-	Alive    bool // at least one other result, including throttling: the endpoint works
+	Failed   int  // transient failures; a 429 is no result here: it neither fails nor shows that the endpoint works
+	Alive    bool // at least one other result: the endpoint works
 	Trailing int  // failures after the last other result; all of them if not Alive
 	Passed   int  // other results after the last failure; all of them if nothing Failed
 }
 
 // Counts are the results of all attempts within the Window, including the current batch.
 type Counts struct {
-	OK, Failed         int // OK: answers that are no failures, such as 404 and 429 too
+	OK, Failed         int // OK: answers that are no failures, such as 404 too, but without 429
 	LastOK, LastFailed int // those of the current minute
 }
 

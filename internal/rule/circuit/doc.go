@@ -44,8 +44,8 @@
 //	half-open  another task's failure                                   half-open
 //	any        results of another generation                             unchanged
 //
-// A success is every result except a transient failure: 429 and most other 4xx prove that the
-// endpoint works.
+// A success is every result except a transient failure: most 4xx prove that the endpoint works. A 429 leaves a row of
+// failures as it is, because a rate limit before a backend that is down answers so, too; but it is a success of a probe.
 //
 // # Cooldown
 //

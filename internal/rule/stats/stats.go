@@ -36,7 +36,7 @@ const Kept = 192 * time.Hour
 // value takes 6 kB, so copies on the path of a delivery would grow the stack: pass pointers
 // there.
 type Counts struct {
-	OK     int // requests whose outcome proves that the endpoint works: all that are not in Failed
+	OK     int // requests whose outcome proves that the endpoint works: all that are not in Failed, but for 429
 	Failed int // requests with a transient failure, except throttling
 
 	Classes [hook.Classes]int         // attempts by class
