@@ -290,6 +290,30 @@ func TestTroubles(t *testing.T) {
 	}
 }
 
+// TestTroubles_Mixed429: a receiver that is down, behind a rate limit that refuses every fourth request, is found down,
+// although each probe that gets the 429 closes the circuit.
+func TestTroubles_Mixed429(t *testing.T) {
+	t.Parallel()
+
+	const most = 60 // failed requests in an hour; 17 without a 429
+	requests := 0
+	r := trouble{policy: hook.RetryPolicy{Preset: "standard"}, span: 75 * time.Minute, receiver: func(_ time.Duration, _ int, at time.Duration) hook.Outcome {
+		if at >= time.Hour {
+			return answers(200)
+		}
+		if requests++; requests%4 == 0 {
+			o := answers(429)
+			o.RetryAfter = time.Second
+			return o
+		}
+		return answers(503)
+	}}
+	_, s := r.once(t, 1, r.span, 0)
+	if f := s.figures(); f.failed > most || f.share < 0.999 {
+		t.Errorf("%d failed requests, %.1f %% delivered; want at most %d, and 99.9 %% delivered", f.failed, 100*f.share, most)
+	}
+}
+
 func (r trouble) title(perSecond float64) string {
 	if r.known {
 		return fmt.Sprintf("%s, known, %v a second", r.name, perSecond)

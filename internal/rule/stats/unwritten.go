@@ -23,10 +23,10 @@ type Unwritten struct {
 }
 
 // Hold adds the counts, or returns false and changes nothing if they must be written now: for a
-// failure, a death or any other result than a success, for a quiet endpoint, HoldFor after the
+// failure, a 429, a death or any other result than a success, for a quiet endpoint, HoldFor after the
 // last write, when as many successes are held as allowed, and in another hour.
 func (h *Unwritten) Hold(add *Counts, now time.Time) bool {
-	success := add.OK > 0 && add.Failed == 0 && add.OK == add.Delivered && add.Dead == 0
+	success := add.OK > 0 && add.Failed+add.Unsuccessful() == 0 && add.OK == add.Delivered && add.Dead == 0
 	if !success || h.Overdue(now) || !h.SameHour(now) || (h.OK+add.OK)*heldShare > h.Window {
 		return false
 	}

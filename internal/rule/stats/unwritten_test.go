@@ -45,6 +45,7 @@ func TestHeld_Hold(t *testing.T) {
 		{name: "the time is over", window: 1000, add: successes(1), early: time.Minute, after: stats.HoldFor, ok: false},
 		{name: "a clock that goes back", window: 1000, add: successes(1), after: -time.Second, ok: true},
 		{name: "a failure", window: 1000, add: with(successes(5), func(c *stats.Counts) { c.Failed = 1 }), ok: false},
+		{name: "a 429", window: 1000, add: with(successes(5), func(c *stats.Counts) { c.Count(stats.Attempt{Class: hook.ClassThrottled, Number: 1}) }), ok: false},
 		{name: "a death", window: 1000, add: with(successes(5), func(c *stats.Counts) { c.Dead = 1 }), ok: false},
 		{name: "a death that another process recorded", window: 1000, add: with(successes(5), func(c *stats.Counts) { c.OK = 6 }), ok: false},
 		{name: "nothing", window: 1000, ok: false},
