@@ -19,8 +19,8 @@ type mutation struct {
 func mutations() []mutation {
 	return []mutation{
 		{
-			name: "deliver follows up before the write of the decision", file: "internal/rule/settlement/decision.go", by: []check{checkOrder},
-			old: "Parks:\n\t\treturn Plan{Course: WriteFirst,", bug: "Parks:\n\t\treturn Plan{Course: FollowFirst,",
+			name: "deliver follows up before the write of the decision", file: "internal/delivery/settle/settler.go", by: []check{checkOrder},
+			old: "followed, undone = false, plan.Undone", bug: "followed, undone = s.FollowUp(ctx, about, plan.Record) == nil, plan.Undone",
 		},
 		{
 			name: "a message of the events queue is deleted although its event is not stored", file: "internal/delivery/source/source.go", by: []check{checkAccepted},
@@ -54,7 +54,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "an attempt that leaves the record of its delivery gets none of its own", file: "internal/aws/dynamo/delivery.go", by: []check{checkRecord},
-			old: "err := s.moveAttempt(ctx, a, d.Tenant)", bug: "err := error(nil)",
+			old: "err := s.moveAttempt(ctx, a, d.Tenant)", bug: "_, err := a, error(nil)",
 		},
 		{
 			name: "circuits and jobs are written without a condition: the same wave twice, two probes, a lost wave or throttle", file: "internal/aws/dynamo/next.go", by: []check{checkRetryAfter, checkWave, checkClosing, checkProbe, checkProbeTask, checkResult, checkTold},
@@ -189,7 +189,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "the store calls a torn listing whole", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
-			old: "Torn: torn}", bug: "Torn: false}",
+			old: "Torn: torn}", bug: "Torn: torn && err != nil}",
 		},
 		{
 			name: "the store does not compare a list with its digest", file: "internal/aws/dynamo/listing.go", by: []check{checkTargets, checkFilter, checkQueue},
@@ -216,7 +216,7 @@ func mutations() []mutation {
 			old: "faults[s.unreadable(ctx, item, err)] = err", bug: "return err",
 		},
 		{
-			name: "endpoints with a word of a later build get no events", file: "internal/aws/dynamo/load.go", by: []check{checkTargets},
+			name: "lists leave out endpoints with a word of a later build", file: "internal/aws/dynamo/load.go", test: "internal/aws/dynamo TestListing_keepsEndpointsOfLaterBuilds",
 			old: "if wanted(record, err) {", bug: "if err == nil {",
 		},
 		{
@@ -301,10 +301,10 @@ func mutations() []mutation {
 		},
 		{
 			name: "a decision is written again on the same record after a conflict", file: "internal/delivery/settle/settler.go", by: []check{checkWrites},
-			old: "plan = decision.On(about, newest)", bug: "if next := decision.On(about, newest); next.Order != plan.Course {\n\t\t\t\tplan = next\n\t\t\t}",
+			old: "plan = decision.On(about, newest)", bug: "if next := decision.On(about, newest); next.Course != plan.Course {\n\t\t\t\tplan = next\n\t\t\t}",
 		},
 		{
-			name: "every message of a job continues the job", file: "internal/delivery/replay/chain.go", by: []check{checkMessages},
+			name: "every message of a job continues the job", file: "internal/delivery/replay/chain.go", test: "internal/delivery/replay TestWork_CopiesDoNotMultiply",
 			old: "case m.Nonce == c.Next:", bug: "case m.Nonce != \"\":",
 		},
 		{
@@ -423,7 +423,7 @@ func mutations() []mutation {
 		},
 		{
 			name: "a queued replay gets no record", file: "internal/aws/dynamo/stream.go", by: []check{checkLost, checkJobs},
-			old: "it.Replayed != nil:", bug: "it.Replayed != nil && it.AcceptedAt > 0:",
+			old: "it.Replayed != nil:", bug: "it.Replayed != nil && len(it.Targets) > 0:",
 		},
 		{
 			name: "a slot is leased for an hour", file: "internal/rule/admission/leases.go", by: []check{checkLease},
@@ -519,7 +519,7 @@ func mutations() []mutation {
 			old: "if s.TurnOf(d) != order.Later {", bug: "if s.TurnOf(d) == order.Passed {",
 		},
 		{
-			name: "a number is passed while its event can come", file: "internal/rule/order/order.go", test: "proof/sim TestOrdered",
+			name: "a number is passed while its event can come", file: "internal/rule/order/order.go", test: "internal/delivery/settle TestOrders_AnEventStoredWhileTheHeadEnds",
 			old: "return s.Late(now) ||", bug: "return true ||",
 		},
 		{
@@ -543,11 +543,11 @@ func mutations() []mutation {
 			old: "if again || s.Late(o.Now()) {", bug: "if again && s.Head < 0 {",
 		},
 		{
-			name: "nobody looks after a sequence in which deliveries wait", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			name: "nobody looks after a sequence in which deliveries wait", file: "internal/delivery/settle/orders.go", test: "internal/delivery/settle TestOrders_ALongWait",
 			old: "waits && next != s, nil", bug: "waits && s.Head < 0, nil",
 		},
 		{
-			name: "the sweep does not send the task of a head again", file: "internal/delivery/settle/orders.go", test: "proof/sim TestOrdered",
+			name: "the sweep does not send the task of a head again", file: "internal/delivery/settle/orders.go", test: "internal/delivery/settle TestOrders_ALostTurn",
 			old: "s.ID, nil, s.Late(now))", bug: "s.ID, nil, false)",
 		},
 		{

@@ -9,7 +9,7 @@ import (
 )
 
 // TestOrders_AnEventStoredWhileTheHeadEnds lets the head end before, between and after the steps of the post of
-// the next delivery: at least one of the two processes sends its task.
+// the next delivery: at least one of the two processes sends its task, and its number is not passed.
 func TestOrders_AnEventStoredWhileTheHeadEnds(t *testing.T) {
 	t.Parallel()
 
@@ -65,6 +65,7 @@ func TestOrders_AnEventStoredWhileTheHeadEnds(t *testing.T) {
 			if moved := len(w.Queue.Receive(hook.QueueLive, 10)); moved != tt.moved || len(due) != tt.post {
 				t.Errorf("the end of the head sent %d tasks, and the post %d; want %d and %d", moved, len(due), tt.moved, tt.post)
 			}
+			w.want("head", w.sequence("a").Head, 2)
 		})
 	}
 }

@@ -40,12 +40,13 @@ func TestOrders_ALongWait(t *testing.T) {
 }
 
 // TestOrders_ALostTurn: the head ends, and its process dies before the sequence moves on, or before the task of the
-// next delivery is sent. No message of the head comes again, and nobody posts.
+// next delivery is sent. No message of the head comes again, and nobody posts. If the stream came before, those behind
+// have no record, and only their sequence is looked after.
 func TestOrders_ALostTurn(t *testing.T) {
 	t.Parallel()
 
-	for _, moved := range []bool{false, true} {
-		t.Run(fmt.Sprintf("moved %t", moved), func(t *testing.T) {
+	for _, tt := range []struct{ streamed, moved bool }{{}, {moved: true}, {streamed: true}, {streamed: true, moved: true}} {
+		t.Run(fmt.Sprintf("%+v", tt), func(t *testing.T) {
 			t.Parallel()
 
 			w := newOrdered(t, world.Deliver, nil)
@@ -53,18 +54,25 @@ func TestOrders_ALostTurn(t *testing.T) {
 			refs := w.post("cart", "1", "2", "3")
 			w.Now()
 			w.change(func(e *hook.Endpoint) { e.Status = hook.StatusActive })
+			begun := refs // in the records of the stream that are to come
+			if tt.streamed {
+				if err := w.Breaker().Record(t.Context(), begun); err != nil {
+					t.Fatal(err)
+				}
+				begun = nil
+			}
 			d := w.Delivery(refs[0])
 			d.State, d.Reason = hook.StateCancelled, hook.ReasonManual
 			if err := w.Store.SaveDelivery(t.Context(), d, nil); err != nil {
 				t.Fatal(err)
 			}
-			if moved {
+			if tt.moved {
 				s := w.sequence("cart")
 				if err := w.Store.SaveSequence(t.Context(), s.Advance(&d, 1, w.Clock.Now())); err != nil {
 					t.Fatal(err)
 				}
 			}
-			w.tend(refs...)
+			w.tend(begun...)
 			w.want("received", w.received(), "[2 3]")
 		})
 	}
